@@ -21,6 +21,8 @@ constexpr Millis kRecent = 24h;
 constexpr std::size_t kMostCounted = 1000;  // more than these are told by the counts
 constexpr const char* kLate = "late tasks";
 
+using FilledIn = std::map<std::string, std::string>;
+
 // "mail.send (22 min), pay (3 min) and 4 more", the latest first.
 std::string listed(const std::vector<std::pair<Millis, std::string>>& late) {
   constexpr std::size_t kMostNames = 10;
@@ -35,15 +37,22 @@ std::string listed(const std::vector<std::pair<Millis, std::string>>& late) {
 Finding instances(const ClusterView& cluster) {
   const std::size_t count = std::max<std::size_t>(1, cluster.members.size());
   const std::string words = fmt::format("{}, by {}", count, cluster.source);
-  if (cluster.trusted) return {Health::ok, "instances", words};
-  return {Health::warn, "instances", words + "; the list is not trusted at the moment",
-          "check the daemon's log for the last error of the registry or the store"};
+  const FilledIn values{{"count", std::to_string(count)}, {"source", std::string{cluster.source}}};
+  if (cluster.trusted) return {Health::ok, "instances", words, "", "instances", values};
+  return {Health::warn,
+          "instances",
+          words + "; the list is not trusted at the moment",
+          "check the daemon's log for the last error of the registry or the store",
+          "instances_untrusted",
+          values};
 }
 
 Finding late(Namespace& name_space, const Lateness& bounds) {
   const auto found = storage::look_for_late_tasks(name_space.core().store(), name_space.name());
   if (!found) {
-    return {Health::fail, kLate, "unknown: " + to_string(found.error()), "check whether the daemon reaches its store"};
+    const std::string error = to_string(found.error());
+    return {Health::fail,      kLate, "unknown: " + error, "check whether the daemon reaches its store", "late_unknown",
+            {{"error", error}}};
   }
   return late_tasks({found->handlers, found->complete}, bounds,
                     "see whether workers fetch them: `easyretry handlers`, `easyretry cluster`");
@@ -65,16 +74,21 @@ Finding quarantined(engine::Core& core, const Counts& counts) {
   constexpr Millis kLongestSearch{100};
   const TimePoint from = core.store_now() - kRecent;
   const std::int64_t most = quarantined_since(std::chrono::floor<std::chrono::days>(from), counts);
-  if (most == 0) return {Health::ok, "quarantined", "none in 24 h"};
+  const Finding none{Health::ok, "quarantined", "none in 24 h", "", "quarantined_none"};
+  if (most == 0) return none;
   TaskQuery query{.finished = true, .outcome = Outcome::quarantined, .limit = kMostCounted};
   query.order = ListOrder::newest_first;
   query.finished_at.from = from;
   const storage::ListPage found = value_or_throw(core.page(query, kLongestSearch));
-  if (found.records.empty() && !found.next) return {Health::ok, "quarantined", "none in 24 h"};
-  const std::string number = found.next ? fmt::format("up to {}", most) : std::to_string(found.records.size());
-  return {Health::warn, "quarantined",
-          fmt::format("{} in 24 h: they killed their worker, or it died while it ran them", number),
-          "see `easyretry history list --outcome quarantined --finished-from 1d`; then `easyretry tasks requeue ID`"};
+  if (found.records.empty() && !found.next) return none;
+  const std::string number = std::to_string(found.next ? most : static_cast<std::int64_t>(found.records.size()));
+  return {Health::warn,
+          "quarantined",
+          fmt::format("{}{} in 24 h: they killed their worker, or it died while it ran them",
+                      found.next ? "up to " : "", number),
+          "see `easyretry history list --outcome quarantined --finished-from 1d`; then `easyretry tasks requeue ID`",
+          found.next ? "quarantined_up_to" : "quarantined",
+          {{"count", number}}};
 }
 
 // Handlers with tasks or instances, known here or paused.
@@ -90,7 +104,10 @@ Finding handlers(const Counts& counts, const ServedHandlers& served_handlers, bo
   for (const auto& [name, tally] : counts) {
     if (runs_tasks && tally.live() > 0 && !served_handlers.is_served(name)) unserved.push_back(name);
   }
-  if (unserved.empty()) return {Health::ok, "handlers", fmt::format("{} known", counts.size())};
+  if (unserved.empty()) {
+    const std::string known = std::to_string(counts.size());
+    return {Health::ok, "handlers", known + " known", "", "handlers_known", {{"count", known}}};
+  }
   const auto meant = names_meant(unserved, served_handlers.names());
   std::string all;
   for (const std::string& name : unserved) {
@@ -98,8 +115,12 @@ Finding handlers(const Counts& counts, const ServedHandlers& served_handlers, bo
     all += fmt::format("{}{} ({} tasks{})", all.empty() ? "" : ", ", name, counts.at(name).live(),
                        near == meant.end() ? "" : "; did you mean " + near->second + "?");
   }
-  return {Health::warn, "handlers", "served by no instance or worker: " + all,
-          "start the program that has them, or correct the name where they are submitted"};
+  return {Health::warn,
+          "handlers",
+          "served by no instance or worker: " + all,
+          "start the program that has them, or correct the name where they are submitted",
+          "handlers_unserved",
+          {{"handlers", all}}};
 }
 
 Finding paused(engine::Core& core, const Counts& counts) {
@@ -114,9 +135,11 @@ Finding paused(engine::Core& core, const Counts& counts) {
     if (first.empty()) first = one.handler;
     has_live_tasks |= live > 0;
   }
-  if (all.empty()) return {Health::ok, "paused", "no handler"};
-  if (!has_live_tasks) return {Health::ok, "paused", all};
-  return {Health::warn, "paused", all, fmt::format("to run them again: `easyretry handlers resume {}`", first)};
+  if (all.empty()) return {Health::ok, "paused", "no handler", "", "paused_none"};
+  const FilledIn values{{"handlers", all}, {"first", first}};
+  if (!has_live_tasks) return {Health::ok, "paused", all, "", "paused", values};
+  return {Health::warn, "paused", all, fmt::format("to run them again: `easyretry handlers resume {}`", first),
+          "paused",     values};
 }
 
 Finding open_circuits(const std::vector<CircuitInfo>& circuits, TimePoint now) {
@@ -129,11 +152,15 @@ Finding open_circuits(const std::vector<CircuitInfo>& circuits, TimePoint now) {
         one.order ? "by hand" : fmt::format("about {:.3g} starts a second", one.starts_per_second.value_or(0));
     open += fmt::format("{}{} (for {}, {})", open.empty() ? "" : ", ", one.name, age_text(now - *one.since), starts);
   }
-  if (open.empty()) return {Health::ok, "circuits", "none is open"};
+  if (open.empty()) return {Health::ok, "circuits", "none is open", "", "circuits_none"};
   const std::string reset =
       ordered.empty() ? "" : fmt::format("; one that was opened by hand needs `easyretry circuits reset {}`", ordered);
-  return {Health::warn, "circuits", "open: " + open,
-          "see whether what these handlers call is up: `easyretry circuits`; a circuit closes by itself" + reset};
+  return {Health::warn,
+          "circuits",
+          "open: " + open,
+          "see whether what these handlers call is up: `easyretry circuits`; a circuit closes by itself" + reset,
+          ordered.empty() ? "circuits_open" : "circuits_held_open",
+          {{"circuits", open}, {"ordered", ordered}}};
 }
 
 // A limit that holds tasks back does what it is for, unless nothing may start at all.
@@ -146,10 +173,15 @@ Finding limits(const std::vector<LimitInfo>& all, TimePoint now) {
                            age_text(now - *one.holds_since), one.held_tasks);
     nothing_starts |= one.running == 0;
   }
-  if (holding.empty()) return {Health::ok, "limits", "none holds tasks back"};
-  if (!nothing_starts) return {Health::ok, "limits", "hold tasks back: " + holding};
-  return {Health::warn, "limits", "hold tasks back: " + holding,
-          "a limit of 0 running tasks starts nothing: `easyretry limits` shows which one it is"};
+  if (holding.empty()) return {Health::ok, "limits", "none holds tasks back", "", "limits_none"};
+  const FilledIn values{{"limits", holding}};
+  if (!nothing_starts) return {Health::ok, "limits", "hold tasks back: " + holding, "", "limits_hold", values};
+  return {Health::warn,
+          "limits",
+          "hold tasks back: " + holding,
+          "a limit of 0 running tasks starts nothing: `easyretry limits` shows which one it is",
+          "limits_nothing_starts",
+          values};
 }
 
 }  // namespace
@@ -164,20 +196,31 @@ Finding late_tasks(const Late& late, const Lateness& bounds, const std::string& 
   for (const auto& [name, ms] : late.handlers) {
     if (ms > bound) handlers.emplace_back(ms, name);
   }
-  if (handlers.empty() && late.complete) return {Health::ok, kLate, "none"};
+  if (handlers.empty() && late.complete) return {Health::ok, kLate, "none", "", "late_none"};
   if (handlers.empty()) {
     return {Health::warn, kLate, "not all were looked at: very many tasks of paused handlers are due before them",
-            "resume or cancel those: `easyretry handlers` lists them"};
+            "resume or cancel those: `easyretry handlers` lists them", "late_incomplete"};
   }
   std::sort(handlers.begin(), handlers.end(), std::greater<>{});
   const bool fails = handlers.front().first > bounds.fail_above;
   const auto less_late =
       fails ? std::ranges::find_if(handlers, [&](const auto& one) { return one.first <= bounds.fail_above; })
             : handlers.end();
-  std::string what = fmt::format("due for more than {} and not running: {}",
-                                 age_text(fails ? bounds.fail_above : bound), listed({handlers.begin(), less_late}));
-  if (less_late != handlers.end()) what += ", and, less late, " + listed({less_late, handlers.end()});
-  return {fails ? Health::fail : Health::warn, kLate, std::move(what), todo};
+  const std::string above = age_text(fails ? bounds.fail_above : bound);
+  std::string late_handlers = listed({handlers.begin(), less_late});
+  std::string what = fmt::format("due for more than {} and not running: {}", above, late_handlers);
+  FilledIn values{{"above", above}, {"handlers", std::move(late_handlers)}};
+  if (less_late != handlers.end()) {
+    std::string others = listed({less_late, handlers.end()});
+    what += ", and, less late, " + others;
+    values.emplace("others", std::move(others));
+  }
+  return {fails ? Health::fail : Health::warn,
+          kLate,
+          std::move(what),
+          todo,
+          values.contains("others") ? "late_and_less_late" : "late",
+          std::move(values)};
 }
 
 Findings check_instances(Namespace& name_space, const ClusterView& cluster, const Lateness& bounds) {

@@ -19,6 +19,8 @@ struct Finding {
   std::string check;   // "clock"
   std::string what{};  // "within a second of the store's"
   std::string todo{};  // empty if there is nothing to do; commands are in backticks: `easyretry handlers`
+  std::string code{};  // of a check that a daemon makes of itself: which sentence `what` is, for other languages
+  std::map<std::string, std::string> values{};  // what is filled in there
 };
 
 using Findings = std::vector<Finding>;

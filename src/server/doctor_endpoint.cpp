@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "server/answer_values.h"
 #include "server/doctor.h"
@@ -21,8 +22,10 @@ struct CheckAnswer {
   std::string_view result;
   ShownText what;
   ShownText todo;
+  std::string_view code;
+  std::map<std::string, ShownText> values{};
 };
-EASYRETRY_JSON(CheckAnswer, check, result, what, todo)
+EASYRETRY_JSON(CheckAnswer, check, result, what, todo, code, values)
 
 struct DoctorAnswer {
   bool healthy = true;
@@ -43,7 +46,9 @@ Millis max_late(const http::Request& request) {
 http::Response answer_of(const Findings& findings) {
   DoctorAnswer answer;
   for (const Finding& one : findings) {
-    answer.checks.push_back({one.check, to_string(one.health), {one.what}, {one.todo}});
+    CheckAnswer& check =
+        answer.checks.emplace_back(CheckAnswer{one.check, to_string(one.health), {one.what}, {one.todo}, one.code});
+    for (const auto& [name, value] : one.values) check.values.emplace(name, ShownText{value});
     answer.healthy &= one.health != Health::fail;
   }
   return {.body = to_json(answer)};

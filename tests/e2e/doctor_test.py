@@ -98,6 +98,10 @@ class OverHttp(DoctorCase):
         self.assertEqual(checks["paused"]["result"], "warn")
         self.assertRegex(checks["paused"]["what"], r"^mail \(since \d+ s, 1 tasks: gateway down\)$")
         self.assertEqual(checks["paused"]["todo"], "to run them again: `easyretry handlers resume mail`")
+        self.assertEqual([check["code"] for check in answer["checks"]],
+                         ["instances", "late_none", "quarantined_none", "handlers_unserved", "paused"])
+        self.assertEqual(checks["paused"]["values"]["first"], "mail")
+        self.assertEqual(checks["paused"]["values"]["handlers"], checks["paused"]["what"])
         where = ["--server", f"http://127.0.0.1:{daemon.port}"]
         said = self.examine(*where, code=0, EASYRETRY_TOKEN=daemon.token)
         self.assertEqual(said["paused"]["todo"], f"to run them again: `easyretry handlers resume mail {' '.join(where)}`")

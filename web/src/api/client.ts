@@ -58,7 +58,7 @@ export async function send(request: Request): Promise<Response> {
     response = await fetch(request);
   } catch (error) {
     if (request.signal.aborted) throw error;
-    throw new ApiError(0, 'unreachable', 'the daemon does not answer');
+    throw new ApiError(0, 'unreachable', 'unreachable');
   }
   hearServerTime(response.headers.get('easyretry-time'));
   if (response.ok) return response;

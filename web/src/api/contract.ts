@@ -76,6 +76,8 @@ export interface DoctorCheck {
   result: 'ok' | 'warn' | 'fail';
   what: string;
   todo: string;
+  code?: string; // which sentence `what` is; an older daemon does not say it
+  values?: Record<string, string>; // what is filled in there
 }
 
 export interface Doctor {

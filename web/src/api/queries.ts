@@ -1,9 +1,9 @@
 // The queries of the first page. Each card has a query of its own, so one that fails or is slow leaves the others alone.
 import { QueryClient, keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ListKind } from '../lib/filters';
-import { parseMetrics } from '../lib/metrics';
+import { ofNamespace, parseMetrics } from '../lib/metrics';
 import { filled } from '../lib/series';
-import { ApiError, getJson, getText } from './client';
+import { ApiError, getJson, getNamespace, getText } from './client';
 import type { Circuit, Cluster, Doctor, ErrorGroups, Handler, Limit, Series } from './contract';
 
 // Changes are told by events (see events.ts); the intervals here are for values that change with time alone.
@@ -43,6 +43,18 @@ export function useSeries(step: Step, handler = '') {
   });
 }
 
+// Of one handler among many: asked for less often than the charts of its own page.
+export function useRecent(handler: string, enabled: boolean) {
+  const search = new URLSearchParams({ step: '10s', handler });
+  return useQuery({
+    queryKey: ['series', '10s', handler],
+    queryFn: ({ signal }) => getJson<Series>(`/v1/series?${search}`, signal),
+    select: filled,
+    refetchInterval: 60_000,
+    enabled,
+  });
+}
+
 export function useHandlers() {
   return useQuery({
     queryKey: ['changing', 'handlers'],
@@ -78,7 +90,7 @@ export function useCluster() {
 export function useMetrics() {
   return useQuery({
     queryKey: ['metrics'],
-    queryFn: async ({ signal }) => parseMetrics(await getText('/metrics', signal)),
+    queryFn: async ({ signal }) => ofNamespace(parseMetrics(await getText('/metrics', signal)), getNamespace()),
     refetchInterval: 10_000,
   });
 }

@@ -26,6 +26,14 @@ export function parseMetrics(text: string): Sample[] {
   return samples;
 }
 
+// A token for all namespaces gets the numbers of all of them: only those of the chosen one are kept. `chosen` is empty for
+// the default one; if that has another name than "default", it is known only while there is no other.
+export function ofNamespace(samples: Sample[], chosen: string): Sample[] {
+  const names = new Set(samples.map((each) => each.labels.namespace).filter((name) => name !== undefined));
+  const wanted = chosen || (names.size === 1 ? [...names][0] : 'default');
+  return samples.filter(({ labels }) => labels.namespace === undefined || labels.namespace === wanted);
+}
+
 export function sum(samples: Sample[], name: string, where: Record<string, string> = {}): number {
   return samples
     .filter((each) => each.name === name && Object.entries(where).every(([label, value]) => each.labels[label] === value))

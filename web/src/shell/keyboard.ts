@@ -12,6 +12,9 @@ export const PLACES: Record<string, string> = {
   i: 'instances',
   b: 'bulk',
   l: 'events',
+  n: 'alerts',
+  u: 'audit',
+  c: 'access',
   s: 'settings',
 };
 
@@ -23,17 +26,16 @@ function typing(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
-// Moves the focus to the link of the next row.
+// Moves the focus to the next row: to its link or first button, or to the row itself if it has neither.
 function step(by: number): void {
-  const links = [...document.querySelectorAll<HTMLElement>('main tr[data-row] a')].filter(
-    (link) => link.matches('[data-row-link]') || !link.closest('tr')!.querySelector('[data-row-link]'),
-  );
-  const rows = [...new Set(links.map((link) => link.closest('tr')!))];
+  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
   const current = rows.findIndex((row) => row.contains(document.activeElement));
   const next = rows[Math.min(rows.length - 1, Math.max(0, current < 0 ? 0 : current + by))];
-  const link = links.find((each) => each.closest('tr') === next);
-  link?.focus();
-  next?.scrollIntoView({ block: 'nearest' });
+  if (!next) return;
+  const inside = next.querySelector<HTMLElement>('[data-row-link]') ?? next.querySelector<HTMLElement>('a, button');
+  if (!inside) next.tabIndex = -1;
+  (inside ?? next).focus();
+  next.scrollIntoView({ block: 'nearest' });
 }
 
 export function useKeyboard(onHelp: () => void): void {
@@ -50,7 +52,7 @@ export function useKeyboard(onHelp: () => void): void {
       else if (event.key === 'j') step(1);
       else if (event.key === 'k') step(-1);
       else if (event.key === 'x')
-        document.activeElement?.closest('tr')?.querySelector<HTMLInputElement>('input[type=checkbox]')?.click();
+        document.activeElement?.closest('[data-row]')?.querySelector<HTMLInputElement>('input[type=checkbox]')?.click();
       else if (event.key === '?') onHelp();
       else if (event.key === '/') document.querySelector<HTMLElement>('[data-search]')?.focus();
       else return;

@@ -100,6 +100,8 @@ function Liveness() {
   );
 }
 
+const DEFAULT = 'default'; // the namespace of requests that name none, unless the configuration gives it another name
+
 function NamespaceChoice() {
   const { t } = useTranslation();
   const { me, namespace, chooseNamespace } = useSession();
@@ -110,11 +112,13 @@ function NamespaceChoice() {
   return (
     <label className="namespace">
       <span className="unseen">{t('task.namespace')}</span>
-      <select value={namespace} onChange={(event) => chooseNamespace(event.target.value)}>
+      <select value={namespace === DEFAULT ? '' : namespace} onChange={(event) => chooseNamespace(event.target.value)}>
         <option value="">{t('nav.defaultNamespace')}</option>
-        {all.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
+        {all
+          .filter((name) => name !== DEFAULT)
+          .map((name) => (
+            <option key={name}>{name}</option>
+          ))}
       </select>
     </label>
   );

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client';
 import { Button, Ticked } from './basics';
 import { CopyButton } from './copy';
+import { said } from './said';
 
 export function Card(props: { title?: ReactNode; actions?: ReactNode; children: ReactNode; className?: string; flush?: boolean }) {
   return (
@@ -62,7 +63,7 @@ export function Problem({ error, onAgain }: { error: unknown; onAgain?: () => vo
     <div className="problem" role="alert">
       <TriangleAlert className="icon" aria-hidden />
       <div>
-        <p className="message">{problem.status === 0 ? t('common.unreachable') : problem.message}</p>
+        <p className="message">{said(problem, t)}</p>
         {problem.hint && (
           <p className="hint">
             <Ticked text={problem.hint} />

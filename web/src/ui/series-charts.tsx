@@ -20,6 +20,7 @@ interface Picture {
   title: string;
   format: (value: number) => string;
   lines: Line[];
+  about?: string;
   steps?: number[];
 }
 
@@ -46,6 +47,7 @@ function usePictures(): (series: Series) => Picture[] {
     },
     {
       title: t('series.failures'),
+      about: t('series.hereAbout'),
       format: (value) => `${rate(value)}/s`,
       lines: [
         { label: t('series.failed_attempts'), color: '--chart-warn', values: perSecond(data, 'failed_attempts'), fill: true },
@@ -54,6 +56,7 @@ function usePictures(): (series: Series) => Picture[] {
     },
     {
       title: t('series.lateness'),
+      about: t('series.hereAbout'),
       format: duration,
       steps: DURATIONS,
       lines: [
@@ -106,7 +109,7 @@ export function SeriesCharts({ handler = '' }: { handler?: string }) {
           ) : (
             <div className="chart-grid">
               {pictures(data).map((picture) => (
-                <Card key={picture.title} title={picture.title}>
+                <Card key={picture.title} title={<span title={picture.about}>{picture.title}</span>}>
                   <Suspense fallback={<Skeleton lines={4} />}>
                     <Chart
                       label={picture.title}

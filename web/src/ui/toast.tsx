@@ -3,12 +3,13 @@ import { CircleCheck, TriangleAlert, X } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client';
+import { said } from './said';
 
 interface Toast {
   id: number;
   tone: 'ok' | 'bad';
-  text: string;
-  detail: string;
+  text?: string;
+  error?: unknown; // instead of a text
 }
 
 let toasts: Toast[] = [];
@@ -21,13 +22,11 @@ function set(changed: Toast[]): void {
 }
 
 export function tell(text: string): void {
-  set([...toasts.slice(-2), { id: nextId++, tone: 'ok', text, detail: '' }]);
+  set([...toasts.slice(-2), { id: nextId++, tone: 'ok', text }]);
 }
 
 export function tellError(error: unknown): void {
-  const problem = error instanceof ApiError ? error : undefined;
-  const detail = [problem?.hint, problem?.requestId && `request ${problem.requestId}`].filter(Boolean).join(' · ');
-  set([...toasts.slice(-2), { id: nextId++, tone: 'bad', text: error instanceof Error ? error.message : String(error), detail }]);
+  set([...toasts.slice(-2), { id: nextId++, tone: 'bad', error }]);
 }
 
 export function Toasts() {
@@ -55,13 +54,15 @@ function ToastView({ toast }: { toast: Toast }) {
     const timer = setTimeout(close, 5000);
     return () => clearTimeout(timer);
   }, [toast]);
+  const problem = toast.error instanceof ApiError ? toast.error : undefined;
+  const detail = [problem?.hint, problem?.requestId && `${t('common.request')} ${problem.requestId}`].filter(Boolean).join(' · ');
   const Icon = toast.tone === 'ok' ? CircleCheck : TriangleAlert;
   return (
     <div className={`toast ${toast.tone}`}>
       <Icon className="icon" aria-hidden />
       <div>
-        <p>{toast.text}</p>
-        {toast.detail && <p className="hint">{toast.detail}</p>}
+        <p>{toast.text ?? said(toast.error, t)}</p>
+        {detail && <p className="hint">{detail}</p>}
       </div>
       <button type="button" className="button quiet bare" aria-label={t('common.close')} onClick={close}>
         <X className="icon" aria-hidden />

@@ -213,6 +213,51 @@ test('the keyboard moves through rows, selects, opens and finds', async ({ open,
   expect(page.url()).toContain('key=keys-1');
 });
 
+test('j and k move through the rows of every list', async ({ open, daemon }) => {
+  for (let i = 0; i < 2; i++) await daemon.submit(task('act.rows'));
+  let n = 0;
+  await daemon.work('act.rows', () => ({ error: n++ ? 'relay denied' : 'no such mailbox', give_up: true }));
+  for (let i = 0; i < 2; i++) await daemon.call('POST', '/v1/bulk', { action: 'retry', filter: { handler: 'act.rows' }, most: 10 });
+  daemon.tokenFor('viewer');
+  const page = await open('/errors?handler=act.rows');
+  const focused = () => page.evaluate(() => document.activeElement?.closest<HTMLElement>('main [data-row]')?.dataset.row ?? '');
+  for (const place of ['/errors?handler=act.rows', '/bulk', '/alerts', '/audit', '/access', '/events?handler=act.rows']) {
+    await goTo(page, place);
+    if (place.startsWith('/events')) {
+      await expect(page.locator('main').getByText('live', { exact: true })).toBeVisible();
+      for (let i = 0; i < 2; i++) await daemon.submit(task('act.rows'));
+    }
+    await expect(page.locator('main [data-row]').nth(1)).toBeVisible();
+    await page.keyboard.press('j');
+    const first = await focused();
+    expect(first, place).not.toBe('');
+    await page.keyboard.press('j');
+    expect(await focused(), place).not.toBe(first);
+    await page.keyboard.press('k');
+    expect(await focused(), place).toBe(first);
+  }
+});
+
+test('g and a letter go to every page, and only keys that work are listed', async ({ open }) => {
+  const page = await open('/settings');
+  for (const [key, name] of [['n', 'Alerts'], ['u', 'Audit log'], ['c', 'Access'], ['b', 'Bulk jobs']]) {
+    await page.keyboard.press('g');
+    await page.keyboard.press(key!);
+    await expect(page.getByRole('heading', { level: 1, name: name! })).toBeVisible();
+  }
+  const find = page.getByRole('dialog', { name: 'Keyboard' }).getByText('Find', { exact: true });
+  await goTo(page, '/settings');
+  await expect(page.getByRole('heading', { level: 1, name: 'Settings' })).toBeVisible();
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keyboard' })).toBeVisible();
+  await expect(find).toHaveCount(0);
+  await page.keyboard.press('Escape');
+  await goTo(page, '/tasks');
+  await expect(page.getByRole('search')).toBeVisible();
+  await page.keyboard.press('?');
+  await expect(find).toBeVisible();
+});
+
 test('columns are chosen and stay', async ({ open, daemon }) => {
   await daemon.submit(task('act.columns', { delay_ms: 3_600_000 }));
   const page = await open('/tasks?handler=act.columns');

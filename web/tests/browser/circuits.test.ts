@@ -31,6 +31,7 @@ test('a circuit is held open with a reason and a time, a task says so, and it is
   await goTo(page, `/task/${id}`);
   await expect(page.getByText('Its circuit is open and holds it back')).toBeVisible();
   await expect(page.getByText('<b>they</b> migrate')).toBeVisible();
+  await expect(page.locator('.held-by')).toContainText(/Circuit gateway · held open by hand since .* · nothing starts · until in/);
   await page.getByRole('link', { name: 'Show the circuits' }).click();
 
   await gateway(page).getByRole('button', { name: 'Reset' }).click();

@@ -196,10 +196,28 @@ test('a token of one namespace sees its tasks and no others; one of all can choo
   const other = await browser.newPage({ locale: 'en-US' });
   await logIn(other, daemon.page, daemon.token, '/tasks?handler=space.one');
   await expect(other.getByText('in the default namespace')).toBeVisible();
+  await expect(other.getByLabel('Namespace').getByRole('option')).toHaveText(['Default namespace', 'shop']);
   await other.getByLabel('Namespace').selectOption('shop');
   await expect(other.getByText('in the shop')).toBeVisible();
   await expect(other.getByText('in the default namespace')).toHaveCount(0);
   await other.close();
+});
+
+test('the numbers of this moment are of the chosen namespace', async ({ open, daemon }) => {
+  const shop = { 'easyretry-namespace': 'shop' };
+  for (let i = 0; i < 3; i++) await daemon.call('POST', '/v1/tasks', task('space.two', { key: `two-${i}` }), shop);
+  const page = await open('/settings');
+  await page.route('**/metrics', (route) =>
+    route.fulfill({
+      contentType: 'text/plain',
+      body: 'easyretry_running_tasks{namespace="default"} 2\neasyretry_running_tasks{namespace="shop"} 70\n',
+    }),
+  );
+  await goTo(page, '/');
+  await expect(page.getByRole('link', { name: 'Running here' })).toContainText('2');
+  await page.getByLabel('Namespace').selectOption('shop');
+  await expect(page.getByRole('link', { name: 'Running here' })).toContainText('70');
+  await expect(page.getByRole('link', { name: 'Failed attempts here' })).toBeVisible();
 });
 
 test('an operator may change, and not see arguments', async ({ watched, daemon }) => {

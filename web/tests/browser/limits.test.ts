@@ -23,6 +23,10 @@ test('a limit shows what it allows and holds back, and a held task leads to it',
 
   await goTo(page, `/task/${waiting}`);
   await expect(page.getByText('a limit of its handler or circuit holds it back')).toBeVisible();
+  const held = page.locator('.held-by');
+  await expect(held).toContainText('Limit of the handler limited.report');
+  await expect(held).toContainText('1 at a time, 2.5/s, on all instances together');
+  await expect(held).toContainText(/holds tasks back since .*ago/);
   await page.getByRole('link', { name: 'Show the limits' }).click();
   await expect(row).toBeVisible();
 });

@@ -131,6 +131,26 @@ test('a job that is done says how many tasks no longer matched', async ({ open }
   await expect(page.getByRole('progressbar')).toHaveJSProperty('value', 12);
 });
 
+test('a history with requeued tasks is requeued as the one without: those are left alone', async ({ open, daemon }) => {
+  await daemon.submit(task('act.again'));
+  await daemon.work('act.again', () => ({ error: 'x', give_up: true }));
+  const page = await open('/history?requeued=true');
+  await page.getByRole('button', { name: 'Choose all that match' }).click();
+  const asked = page.waitForRequest('**/v1/bulk');
+  await page.getByRole('button', { name: 'Requeue', exact: true }).click();
+  expect((await asked).postDataJSON()).toMatchObject({ everything: true, dry_run: true });
+  await expect(page.getByRole('dialog')).toContainText(/tasks? match(es)? now/);
+});
+
+test('failures that are still retried have no range of time, which their tasks could not be filtered by', async ({ open, daemon }) => {
+  await daemon.submit(task('act.ranges', { delay_ms: 3_600_000, attempts: 1, error: 'no range' }));
+  const page = await open('/errors?of=tasks&handler=act.ranges&within=1h');
+  await expect(page.getByRole('article')).toContainText('no range');
+  await expect(page.getByRole('group', { name: 'Time range' })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Ended badly' }).click();
+  await expect(page.getByRole('group', { name: 'Time range' })).toBeVisible();
+});
+
 test('all live tasks of one kind of error are cancelled', async ({ open, daemon }) => {
   for (let i = 0; i < 3; i++)
     await daemon.submit(task('act.retrying', { delay_ms: 3_600_000, attempts: 1, error: `timeout of 10.0.0.${i}` }));

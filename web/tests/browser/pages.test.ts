@@ -102,6 +102,18 @@ test('the overview says what is wrong and leads there', async ({ open }) => {
   await expect(page.getByRole('row', { name: /crm\.sync/ })).toContainText('paused');
 });
 
+test.describe('in Chinese', () => {
+  test.use({ locale: 'zh-CN' });
+  test('the verdict is in the language of the page', async ({ open }) => {
+    const page = await open('/');
+    const verdict = page.getByRole('region', { name: '诊断' });
+    await expect(verdict).toContainText('恢复执行：easyretry handlers resume crm.sync');
+    await verdict.getByRole('button', { name: '项检查' }).click();
+    for (const name of ['实例', '延迟的任务', '隔离', '处理器', '暂停']) await expect(verdict.locator('b', { hasText: name }).first()).toBeVisible();
+    await expect(verdict).not.toContainText(/late tasks|quarantined|To do/);
+  });
+});
+
 test('a misspelt handler is told from the right one', async ({ browser }) => {
   const quiet = await Daemon.start(); // among many handlers without a worker, the daemon suggests nothing
   try {

@@ -2,6 +2,7 @@
 //   EASYRETRY_PROGRAM   the program (build/dev/easyretry)
 //   EASYRETRY_POSTGRES  the folder of a server that tests/support/servers.py has started: there each daemon has a database of
 //                       its own, instead of sqlite:retry.db
+//   EASYRETRY_DIST      a folder with a built page, to be tested instead of the one in the program
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -9,6 +10,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { serveFolder } from './front.mjs';
 
 const web = fileURLToPath(new URL('../..', import.meta.url));
 export const program = process.env.EASYRETRY_PROGRAM ?? join(web, '../build/dev/easyretry');
@@ -74,6 +76,7 @@ alerts:
 handlers:
   guarded.pay: {circuit: {name: gateway}}
   limited.report: {limit: {running: 1, per_second: 2.5}}
+  kept.result: {keep_results: 1h}
 `;
 }
 
@@ -94,7 +97,8 @@ export class Daemon {
     writeFileSync(join(daemon.folder, 'easyretry.yaml'), configuration(daemon.room));
     await daemon.run();
     daemon.token = readFileSync(join(daemon.folder, 'easyretry.tokens.first'), 'utf8').trim();
-    daemon.page = daemon.url;
+    daemon.front = process.env.EASYRETRY_DIST && (await serveFolder(process.env.EASYRETRY_DIST, daemon.url));
+    daemon.page = daemon.front?.url ?? daemon.url;
     return daemon;
   }
 
@@ -115,6 +119,7 @@ export class Daemon {
 
   async end() {
     await this.stop();
+    this.front?.end();
     this.room.close();
     this.database?.remove();
     rmSync(this.folder, { recursive: true, force: true });

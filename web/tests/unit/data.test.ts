@@ -10,7 +10,7 @@ import { allowedActions, requeueBody } from '../../src/api/actions';
 import type { Task } from '../../src/api/contract';
 import { classOf } from '../../src/lib/classes';
 import { isTaskId, listUrl, parseFilters } from '../../src/lib/filters';
-import { parseMetrics, quantile, sum } from '../../src/lib/metrics';
+import { ofNamespace, parseMetrics, quantile, sum } from '../../src/lib/metrics';
 import { readPrefs } from '../../src/lib/prefs';
 import { filled } from '../../src/lib/series';
 import { troubleOf } from '../../src/lib/trouble';
@@ -219,4 +219,11 @@ describe('estimates', () => {
     ]);
     expect([undefined, 0, 999, 1_000, 30_000, 300_000].map(heat)).toEqual([0, 1, 1, 2, 3, 4]);
   });
+});
+
+test('of the numbers of all namespaces, only those of the chosen one count', () => {
+  const text = 'runs{namespace="default"} 3\nruns{namespace="shop"} 40\nalerts 5\n';
+  const chosen = (name: string, from = text) => ofNamespace(parseMetrics(from), name).map((each) => each.value);
+  expect([chosen(''), chosen('shop')]).toEqual([[3, 5], [40, 5]]);
+  expect(chosen('', 'runs{namespace="orders"} 7\n')).toEqual([7]); // the default one has another name
 });

@@ -94,7 +94,7 @@ function Tokens() {
               </thead>
               <tbody>
                 {all.map((token) => (
-                  <tr key={token.name}>
+                  <tr key={token.name} data-row={token.name}>
                     <td className="strong" data-label={t('access.token')}>
                       <div>
                         <Given text={token.name} />

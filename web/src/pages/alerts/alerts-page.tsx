@@ -71,7 +71,7 @@ function Channels({ channels }: { channels: Channel[] }) {
         </thead>
         <tbody>
           {channels.map((channel) => (
-            <tr key={channel.name}>
+            <tr key={channel.name} data-row={channel.name}>
               <td className="strong" data-label={t('alerts.channel')}>
                 <Given text={channel.name} />
               </td>
@@ -129,7 +129,7 @@ function Rules({ rules }: { rules: Rule[] }) {
         </thead>
         <tbody>
           {rules.map((rule) => (
-            <tr key={rule.name}>
+            <tr key={rule.name} data-row={rule.name}>
               <td className="strong" data-label={t('alerts.rule')}>
                 <Given text={rule.name} />
               </td>

@@ -96,7 +96,7 @@ function Entries({ entries }: { entries: Entry[] }) {
         </thead>
         <tbody>
           {entries.map((entry, i) => (
-            <tr key={`${entry.request_id} ${i}`}>
+            <tr key={`${entry.request_id} ${i}`} data-row={entry.request_id}>
               <td className="nowrap" data-label={t('audit.at')}>
                 <Time at={entry.at} />
               </td>

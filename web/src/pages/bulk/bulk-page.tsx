@@ -24,7 +24,7 @@ export default function BulkPage() {
           ) : (
             <div className="jobs">
               {all.toReversed().map((job) => (
-                <article className="card" key={job.id}>
+                <article className="card" key={job.id} data-row={job.id}>
                   <header className="card-head">
                     <h2>{t(`action.${job.action}`)}</h2>
                     <span className="quiet-text">

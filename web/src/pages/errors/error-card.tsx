@@ -25,7 +25,7 @@ export function ErrorCard({ group, of, range, most, open: atFirst }: CardProps) 
   const { t, i18n } = useTranslation();
   const [open, setOpen] = useState(atFirst);
   return (
-    <article className="card error-group">
+    <article className="card error-group" data-row={group.fingerprint}>
       <button type="button" className="error-head" aria-expanded={open} onClick={() => setOpen(!open)}>
         <span className="error-count">
           <b>{full(group.count, i18n.language)}</b>

@@ -30,7 +30,9 @@ export default function ErrorsPage() {
   const given = search.get('within') as Range;
   const range: Range = RANGES.includes(given) ? given : 'all';
   const open = search.get('open') ?? '';
-  const from = startOf(range);
+  // Live tasks have no filter by the time of their failure: an action on a kind would also change older ones.
+  const ranged = of === 'history';
+  const from = ranged ? startOf(range) : '';
   const errors = useErrors(of, handler, from);
   const handlers = useHandlers().data ?? [];
 
@@ -50,14 +52,16 @@ export default function ErrorsPage() {
             { value: 'history', text: t('errors.ended') },
             { value: 'tasks', text: t('errors.retrying') },
           ]}
-          onChange={(value) => go({ of: value })}
+          onChange={(value) => go({ of: value, within: '' })}
         />
-        <Segments
-          label={t('series.range')}
-          value={range}
-          options={RANGES.map((value) => ({ value, text: t(`errors.range.${value}`) }))}
-          onChange={(value) => go({ within: value })}
-        />
+        {ranged && (
+          <Segments
+            label={t('series.range')}
+            value={range}
+            options={RANGES.map((value) => ({ value, text: t(`errors.range.${value}`) }))}
+            onChange={(value) => go({ within: value })}
+          />
+        )}
         <select aria-label={t('filter.handler')} value={handler} onChange={(event) => go({ handler: event.target.value })}>
           <option value="">{t('filter.anyHandler')}</option>
           {handlers.map((each) => (
@@ -71,7 +75,7 @@ export default function ErrorsPage() {
             answer={answer}
             of={of}
             open={open}
-            range={{ ...(handler && { handler }), ...(of === 'history' && from && { finished_from: from }) }}
+            range={{ ...(handler && { handler }), ...(from && { finished_from: from }) }}
           />
         )}
       </Loaded>

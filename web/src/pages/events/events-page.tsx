@@ -106,7 +106,7 @@ function EventLine({ seen }: { seen: Seen }) {
   const { event } = seen;
   const known = KINDS.includes(event.kind) || event.kind === 'gap';
   return (
-    <li>
+    <li data-row={seen.number}>
       <time className="mono" dateTime={event.at} title={event.at}>
         {clockTime(event.at, zone, true)}
       </time>

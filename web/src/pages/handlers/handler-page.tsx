@@ -2,8 +2,8 @@
 import { ArrowLeft, PauseCircle } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useSearch } from 'wouter';
-import { useCluster, useHandlers, useSeries } from '../../api/queries';
-import type { Handler, Series } from '../../api/contract';
+import { useCluster, useHandlers, useMetrics, useSeries } from '../../api/queries';
+import type { Handler } from '../../api/contract';
 import { listUrl } from '../../lib/filters';
 import { full } from '../../lib/numbers';
 import { duration } from '../../lib/time';
@@ -11,8 +11,9 @@ import { Given, PageHead, TextLink } from '../../ui/basics';
 import { Card, Loaded } from '../../ui/card';
 import { SeriesCharts } from '../../ui/series-charts';
 import { Time } from '../../ui/time';
-import { Ends } from './handlers-page';
+import { Ends, runTime } from './handlers-page';
 import { HandlerBadge } from './handler-badge';
+import { etaMs } from './recent';
 import { PauseButton } from './pause-button';
 
 export default function HandlerPage() {
@@ -41,6 +42,7 @@ function View({ handler }: { handler: Handler }) {
   const { t, i18n } = useTranslation();
   const late = useCluster().data?.late_handlers_ms?.[handler.name];
   const eta = useEta(handler);
+  const metrics = useMetrics().data ?? [];
   return (
     <>
       <PageHead
@@ -96,6 +98,14 @@ function View({ handler }: { handler: Handler }) {
             </dd>
           </div>
           <div>
+            <dt>{t('handlers.p50')}</dt>
+            <dd>{runTime(metrics, handler.name, 0.5)}</dd>
+          </div>
+          <div>
+            <dt>{t('handlers.p99')}</dt>
+            <dd>{runTime(metrics, handler.name, 0.99)}</dd>
+          </div>
+          <div>
             <dt>{t('handlers.workers')}</dt>
             <dd>
               {handler.instances.length > 0 && <Given text={handler.instances.join(', ')} className="mono" />}{' '}
@@ -112,16 +122,6 @@ function View({ handler }: { handler: Handler }) {
       <SeriesCharts handler={handler.name} />
     </>
   );
-}
-
-// Time until the backlog is worked off at the pace of the last ten minutes; undefined if it does not shrink.
-export function etaMs(series: Series, live: number): number | undefined {
-  const steps = Math.max(1, Math.round(600_000 / series.step_ms));
-  const sum = (values: (number | null)[] = []) => values.slice(-steps).reduce<number>((total, value) => total + (value ?? 0), 0);
-  const ended = sum(series.series.succeeded) + sum(series.series.ended_badly);
-  const shrinks = ended - sum(series.series.stored);
-  const covered = Math.min(steps, series.series.succeeded?.length ?? 0) * series.step_ms;
-  return live > 0 && shrinks > 0 ? (live / shrinks) * covered : undefined;
 }
 
 function useEta(handler: Handler): number | undefined {

@@ -1,12 +1,12 @@
 // Every handler: who serves it, what waits, how it ends, how long it takes.
 import { Boxes } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { useCluster, useHandlers, useMetrics } from '../../api/queries';
+import { useCluster, useHandlers, useMetrics, useRecent } from '../../api/queries';
 import type { Handler } from '../../api/contract';
 import { quantile, type Sample } from '../../lib/metrics';
-import { full, percent, short } from '../../lib/numbers';
+import { full, percent, rate, short } from '../../lib/numbers';
 import { duration } from '../../lib/time';
-import { allEnds, badEnds, troubleOf } from '../../lib/trouble';
+import { allEnds, troubleOf } from '../../lib/trouble';
 import { Badge, Empty, Given, PageHead, TextLink } from '../../ui/basics';
 import { Loaded } from '../../ui/card';
 import { ShareBar } from '../../ui/meter';
@@ -16,6 +16,11 @@ import { Limits } from './limits';
 import { SetLimitButton } from './limit-actions';
 import { HandlerBadge } from './handler-badge';
 import { PauseButton } from './pause-button';
+import { recentOf } from './recent';
+
+const COLUMNS = ['name', 'status', 'live', 'oldest', 'rate', 'failing', 'eta', 'ended', 'p50', 'p99'];
+const NUMBERS = new Set(['live', 'oldest', 'rate', 'failing', 'eta', 'p50', 'p99']);
+const MOST_RECENT = 20; // each handler costs a request
 
 export default function HandlersPage() {
   const { t } = useTranslation();
@@ -36,8 +41,12 @@ export default function HandlersPage() {
               <table className="table rows" aria-label={t('handlers.title')}>
                 <thead>
                   <tr>
-                    {['name', 'status', 'live', 'oldest', 'success', 'ended', 'p50', 'p99'].map((name) => (
-                      <th key={name} className={['live', 'oldest', 'success', 'p50', 'p99'].includes(name) ? 'number' : ''}>
+                    {COLUMNS.map((name) => (
+                      <th
+                        key={name}
+                        className={NUMBERS.has(name) ? 'number' : ''}
+                        title={['rate', 'failing', 'eta'].includes(name) ? t('handlers.recent', { most: MOST_RECENT }) : undefined}
+                      >
                         {t(`handlers.${name}`)}
                       </th>
                     ))}
@@ -49,8 +58,14 @@ export default function HandlersPage() {
                 <tbody>
                   {[...all]
                     .sort((a, b) => troubleOf(b, late[b.name] ?? 0) - troubleOf(a, late[a.name] ?? 0) || b.live - a.live)
-                    .map((handler) => (
-                      <Row key={handler.name} handler={handler} lateMs={late[handler.name]} metrics={metrics} />
+                    .map((handler, i) => (
+                      <Row
+                        key={handler.name}
+                        handler={handler}
+                        lateMs={late[handler.name]}
+                        metrics={metrics}
+                        asks={i < MOST_RECENT}
+                      />
                     ))}
                 </tbody>
               </table>
@@ -64,12 +79,22 @@ export default function HandlersPage() {
   );
 }
 
-function Row({ handler, lateMs, metrics }: { handler: Handler; lateMs: number | undefined; metrics: Sample[] }) {
+export function runTime(metrics: Sample[], handler: string, q: number): string {
+  const seconds = quantile(metrics, 'easyretry_run_seconds', { handler }, q);
+  return seconds === undefined ? '–' : duration(seconds * 1000);
+}
+
+interface RowProps {
+  handler: Handler;
+  lateMs: number | undefined;
+  metrics: Sample[];
+  asks: boolean;
+}
+
+function Row({ handler, lateMs, metrics, asks }: RowProps) {
   const { t } = useTranslation();
-  const run = (q: number) => {
-    const seconds = quantile(metrics, 'easyretry_run_seconds', { handler: handler.name }, q);
-    return seconds === undefined ? '–' : duration(seconds * 1000);
-  };
+  const series = useRecent(handler.name, asks).data;
+  const recent = series && recentOf(series, handler.live);
   const url = `/handler?name=${encodeURIComponent(handler.name)}`;
   return (
     <tr data-row={handler.name}>
@@ -90,17 +115,23 @@ function Row({ handler, lateMs, metrics }: { handler: Handler; lateMs: number | 
       <td className="number" data-label={t('handlers.oldest')}>
         {lateMs === undefined ? '–' : lateMs > 30_000 ? <Badge tone="warn">{duration(lateMs)}</Badge> : duration(lateMs)}
       </td>
-      <td className="number" data-label={t('handlers.success')}>
-        {percent(handler.ended.succeeded ?? 0, (handler.ended.succeeded ?? 0) + badEnds(handler.ended))}
+      <td className="number" data-label={t('handlers.rate')}>
+        {recent ? `${rate(recent.perSecond)}/s` : '–'}
+      </td>
+      <td className="number" data-label={t('handlers.failing')}>
+        {recent ? percent(recent.badly, recent.ended) : '–'}
+      </td>
+      <td className="number" data-label={t('handlers.eta')}>
+        {recent?.etaMs === undefined ? '–' : duration(recent.etaMs)}
       </td>
       <td data-label={t('handlers.ended')}>
         <Ends ended={handler.ended} />
       </td>
       <td className="number" data-label={t('handlers.p50')}>
-        {run(0.5)}
+        {runTime(metrics, handler.name, 0.5)}
       </td>
       <td className="number" data-label={t('handlers.p99')}>
-        {run(0.99)}
+        {runTime(metrics, handler.name, 0.99)}
       </td>
       <td className="row-actions">
         <SetLimitButton subject={{ kind: 'handler', name: handler.name }} />

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { ApiError } from '../../api/client';
 import { useTables } from '../../api/more-queries';
 import { useCluster, useMetrics } from '../../api/queries';
-import type { Cluster } from '../../api/contract';
+import type { Cluster, Table } from '../../api/contract';
 import { labelValues, quantile, sum } from '../../lib/metrics';
 import { bytes, full } from '../../lib/numbers';
 import { duration } from '../../lib/time';
@@ -131,6 +131,18 @@ function StoreLatency() {
   );
 }
 
+// The keeper makes a table before its period begins, and removes it when its period is over long enough.
+const planned = (tables: Table[]) => tables.some((table) => table.begins);
+
+// Periods begin at midnight UTC, whatever the time zone of the reader.
+function Day({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {at.slice(0, 10)}
+    </time>
+  );
+}
+
 function Tables() {
   const { t, i18n } = useTranslation();
   const { me } = useSession();
@@ -145,11 +157,12 @@ function Tables() {
       ) : (
         <Loaded query={tables}>
           {(all) => (
-            <table className="table">
+            <table className="table" aria-label={t('instances.tables')}>
               <thead>
                 <tr>
                   <th>{t('instances.table')}</th>
                   <th>{t('instances.tableState')}</th>
+                  {planned(all) && <th>{t('instances.begins')}</th>}
                   <th className="number">{t('instances.rows')}</th>
                   <th className="number">{t('instances.size')}</th>
                 </tr>
@@ -159,6 +172,7 @@ function Tables() {
                   <tr key={table.name}>
                     <td className="mono">{table.name}</td>
                     <td>{t(`instances.state.${table.state}`)}</td>
+                    {planned(all) && <td className="nowrap">{table.begins ? <Day at={table.begins} /> : '–'}</td>}
                     <td className="number">{full(table.rows, i18n.language)}</td>
                     <td className="number">{bytes(table.bytes)}</td>
                   </tr>

@@ -6,6 +6,7 @@ import { useDoctor } from '../../api/queries';
 import type { Doctor, DoctorCheck } from '../../api/contract';
 import { TextLink, Ticked } from '../../ui/basics';
 import { Card, Loaded } from '../../ui/card';
+import { inWords } from './in-words';
 
 // Where a finding can be seen in this page.
 const PLACES: Record<string, string> = {
@@ -65,16 +66,17 @@ function Findings({ doctor }: { doctor: Doctor }) {
 function Finding({ check }: { check: DoctorCheck }) {
   const { t } = useTranslation();
   const place = PLACES[check.check];
+  const words = inWords(check, t);
   return (
     <li className={`finding ${check.result}`}>
       <span className="mark" aria-label={t(`overview.result.${check.result}`)} role="img" />
       <div>
         <p>
-          <b>{check.check}</b> <Ticked text={check.what} />
+          <b>{words.check}</b> <Ticked text={words.what} />
         </p>
-        {check.todo && (
+        {words.todo && (
           <p className="todo">
-            <span className="todo-label">{t('overview.toDo')}</span> <Ticked text={check.todo} />
+            <span className="todo-label">{t('overview.toDo')}</span> <Ticked text={words.todo} />
           </p>
         )}
       </div>

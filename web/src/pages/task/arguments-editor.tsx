@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { getText } from '../../api/client';
+import type { Task } from '../../api/contract';
 import { indent, rawMember } from '../../lib/json';
 import { bytes } from '../../lib/numbers';
 import { useSession } from '../../shell/session';
@@ -21,19 +22,24 @@ export function troubleWith(text: string): string | undefined {
   }
 }
 
-export function useArgumentsDraft(id: string) {
-  const [open, setOpen] = useState(false);
+// A task whose arguments were removed is requeued only with new ones.
+export function useArgumentsDraft(task: Task, requeues: boolean) {
+  const { id } = task;
+  const removed = requeues && task.args_removed === true;
+  const [chosen, setOpen] = useState(false);
+  const open = chosen || removed;
   const [edited, setEdited] = useState<string>();
   const stored = useQuery({
     queryKey: ['arguments', id],
     queryFn: ({ signal }) => getText(`/v1/tasks/${id}?args`, signal),
     select: (answer) => rawMember(answer, 'args') ?? 'null',
-    enabled: open,
+    enabled: open && !removed,
     staleTime: Infinity, // arguments do not change
     gcTime: 0,
   });
   const trouble = edited === undefined ? undefined : troubleWith(edited);
   return {
+    removed,
     open,
     setOpen,
     edited,
@@ -41,14 +47,25 @@ export function useArgumentsDraft(id: string) {
     stored,
     trouble,
     args: open ? edited : undefined, // arguments that were looked at and not changed are those of the task
-    complete: !open || trouble === undefined,
+    complete: !open || (trouble === undefined && (edited !== undefined || !removed)),
   };
 }
 
-export function ArgumentsEditor({ draft }: { draft: ReturnType<typeof useArgumentsDraft> }) {
+type Draft = ReturnType<typeof useArgumentsDraft>;
+
+export function ArgumentsEditor({ draft }: { draft: Draft }) {
   const { t } = useTranslation();
   const { may } = useSession();
-  if (!may('payloads')) return null;
+  if (!may('payloads')) return draft.removed ? <p className="warn-text">{t('action.argumentsRemovedLocked')}</p> : null;
+  if (draft.removed) {
+    return (
+      <>
+        <p className="warn-text">{t('action.argumentsRemoved')}</p>
+        <Editor draft={draft} text="" />
+        <Trouble draft={draft} />
+      </>
+    );
+  }
   return (
     <>
       <label className="check">
@@ -64,25 +81,38 @@ export function ArgumentsEditor({ draft }: { draft: ReturnType<typeof useArgumen
             stored.length > LONGEST ? (
               <p className="warn-text">{t('action.argumentsTooLong', { size: bytes(stored.length) })}</p>
             ) : (
-              <Field label={t('action.arguments')}>
-                <textarea
-                  className="mono"
-                  rows={12}
-                  dir="ltr"
-                  spellCheck={false}
-                  value={draft.edited ?? indent(stored)}
-                  onChange={(event) => draft.setEdited(event.target.value)}
-                />
-              </Field>
+              <Editor draft={draft} text={indent(stored)} />
             )
           }
         </Loaded>
       )}
-      {draft.open && draft.trouble && (
-        <p className="bad-text" role="alert">
-          {t('action.notJson', { why: draft.trouble })}
-        </p>
-      )}
+      {draft.open && <Trouble draft={draft} />}
     </>
+  );
+}
+
+function Editor({ draft, text }: { draft: Draft; text: string }) {
+  const { t } = useTranslation();
+  return (
+    <Field label={t('action.arguments')}>
+      <textarea
+        className="mono"
+        rows={12}
+        dir="ltr"
+        spellCheck={false}
+        value={draft.edited ?? text}
+        onChange={(event) => draft.setEdited(event.target.value)}
+      />
+    </Field>
+  );
+}
+
+function Trouble({ draft }: { draft: Draft }) {
+  const { t } = useTranslation();
+  if (!draft.trouble) return null;
+  return (
+    <p className="bad-text" role="alert">
+      {t('action.notJson', { why: draft.trouble })}
+    </p>
   );
 }

@@ -1,10 +1,11 @@
-// The arguments of a task: asked for only on request, and only with the right to see them. They are text, whatever they
-// contain; a megabyte is shown in part first.
+// The arguments of a task, and its result if that was kept: asked for only on request, and only with the right to see them.
+// They are text, whatever they contain; a megabyte is shown in part first.
 import { useQuery } from '@tanstack/react-query';
 import { Eye, Lock } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { getText } from '../../api/client';
+import type { Task } from '../../api/contract';
 import { indent, rawMember } from '../../lib/json';
 import { bytes } from '../../lib/numbers';
 import { useSession } from '../../shell/session';
@@ -14,44 +15,74 @@ import { CopyButton } from '../../ui/copy';
 
 const FIRST = 20_000; // characters
 
-export function Arguments({ id }: { id: string }) {
+export function Arguments({ task }: { task: Task }) {
   const { t } = useTranslation();
   const { may } = useSession();
   const [asked, setAsked] = useState(false);
+  const ended = task.state === 'finished';
+  // A worker may see what became of a task, and not what it was given.
+  const seen = [may('payloads') && 'args', ended && (may('payloads') || may('work')) && 'result'].filter(Boolean).join('&');
   const answer = useQuery({
-    queryKey: ['arguments', id],
-    queryFn: ({ signal }) => getText(`/v1/tasks/${id}?args`, signal),
-    enabled: asked,
-    staleTime: Infinity, // arguments do not change
+    queryKey: ['payloads', task.id, seen, task.version], // a result comes with the end
+    queryFn: ({ signal }) => getText(`/v1/tasks/${task.id}?${seen}`, signal),
+    enabled: asked && seen !== '',
+    staleTime: Infinity,
     gcTime: 0,
   });
   return (
-    <Card title={t('task.arguments')}>
-      {!may('payloads') ? (
+    <Card title={t(ended ? 'task.argumentsAndResult' : 'task.arguments')}>
+      {!may('payloads') && (
         <p className="quiet-text with-icon">
           <Lock className="icon" aria-hidden />
           {t('task.noPayloads')}
         </p>
-      ) : !asked ? (
+      )}
+      {seen !== '' && !asked && (
         <Button icon={Eye} onClick={() => setAsked(true)}>
           {t('task.showArguments')}
         </Button>
-      ) : (
+      )}
+      {seen !== '' && asked && (
         <Loaded query={answer}>
           {(text) => (
             <>
-              <Json text={rawMember(text, 'args') ?? 'null'} />
-              {rawMember(text, 'result') && (
-                <>
-                  <h3>{t('task.result')}</h3>
-                  <Json text={rawMember(text, 'result')!} />
-                </>
-              )}
+              {may('payloads') && <Given text={text} ended={ended} />}
+              {ended && <Result text={text} succeeded={task.outcome === 'succeeded'} />}
             </>
           )}
         </Loaded>
       )}
     </Card>
+  );
+}
+
+function Given({ text, ended }: { text: string; ended: boolean }) {
+  const { t } = useTranslation();
+  const args = rawMember(text, 'args');
+  return (
+    <>
+      {ended && <h3>{t('task.arguments')}</h3>}
+      {args === undefined ? <p className="quiet-text">{t('task.argumentsRemoved')}</p> : <Json text={args} />}
+    </>
+  );
+}
+
+function Result({ text, succeeded }: { text: string; succeeded: boolean }) {
+  const { t } = useTranslation();
+  const result = rawMember(text, 'result');
+  const leftOut = rawMember(text, 'result_left_out');
+  if (result === undefined && leftOut === undefined && !succeeded) return null;
+  return (
+    <>
+      <h3>{t('task.result')}</h3>
+      {result !== undefined ? (
+        <Json text={result} />
+      ) : (
+        <p className="quiet-text">
+          {leftOut === undefined ? t('task.noResult') : t('task.resultLeftOut', { size: bytes(Number(leftOut)) })}
+        </p>
+      )}
+    </>
   );
 }
 

@@ -43,7 +43,7 @@ export function TaskActions({ task }: { task: Task }) {
 function ActionDialog({ task, action, onClose }: { task: Task; action: Action; onClose: () => void }) {
   const { t } = useTranslation();
   const fields = useActionFields(action);
-  const draft = useArgumentsDraft(task.id);
+  const draft = useArgumentsDraft(task, action === 'requeue');
   const complete = fields.complete && draft.complete;
   const change = useChange({
     mutationFn: () => act(task.id, action, { ...fields.options, ...(draft.args && { args: draft.args }) }),

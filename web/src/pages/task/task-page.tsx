@@ -73,7 +73,7 @@ function TaskView({ task }: { task: Task }) {
             <Scale task={task} />
             <Timeline task={task} />
           </Card>
-          <Arguments key={task.id} id={task.id} />
+          <Arguments key={task.id} task={task} />
         </div>
         <Facts task={task} />
       </div>

@@ -6,6 +6,7 @@ import type { Task, WaitsFor } from '../../api/contract';
 import { useHandlers } from '../../api/queries';
 import { Given, TextLink, Ticked } from '../../ui/basics';
 import { Time, useNow } from '../../ui/time';
+import { HeldBy } from './held-by';
 
 const ICONS: Record<string, LucideIcon> = {
   later: Clock3,
@@ -38,26 +39,31 @@ export function Waiting({ task }: { task: Task }) {
   }
   const ahead = waits.kind === 'later' || waits.kind === 'retry';
   const at = ahead ? waits.until : waits.since;
+  const callback = task.stage !== 'run' && (waits.kind === 'later' || waits.kind === 'running');
   return (
     <section className={`waiting ${waits.kind}`} aria-label={t('task.why')} title={waits.text}>
       <Icon className="icon" aria-hidden />
-      <p>
-        {t(`task.waits.${waits.kind}`)} {waits.by && <Given text={waits.by} className="mono" />}
-        {at && (
-          <>
-            {ahead ? ' ' : ' · '}
-            {(waits.kind === 'due' || waits.kind === 'no_handler') && t('moment.due')} <Time at={at} />
-          </>
-        )}
-        {waits.why && (
-          <>
-            {' '}
-            <q>
-              <Given text={waits.why} />
-            </q>
-          </>
-        )}
-      </p>
+      <div>
+        <p>
+          {callback ? t(`task.callback.${waits.kind}`, { stage: task.stage }) : t(`task.waits.${waits.kind}`)}{' '}
+          {waits.by && <Given text={waits.by} className="mono" />}
+          {at && (
+            <>
+              {ahead ? ' ' : ' · '}
+              {(waits.kind === 'due' || waits.kind === 'no_handler') && t('moment.due')} <Time at={at} />
+            </>
+          )}
+          {waits.why && (
+            <>
+              {' '}
+              <q>
+                <Given text={waits.why} />
+              </q>
+            </>
+          )}
+        </p>
+        {(waits.kind === 'circuit' || waits.kind === 'limit') && <HeldBy kind={waits.kind} handler={task.handler} />}
+      </div>
       {waits.kind === 'limit' && <TextLink to="/handlers">{t('task.showLimits')}</TextLink>}
       {waits.kind === 'circuit' && <TextLink to="/handlers">{t('task.showCircuits')}</TextLink>}
       {(waits.kind === 'paused' || waits.kind === 'no_handler') && (

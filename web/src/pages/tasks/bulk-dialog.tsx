@@ -31,8 +31,14 @@ function earlier(wanted: string | undefined, foreseen: string): string {
   return wanted && Date.parse(wanted) < Date.parse(foreseen) ? wanted : foreseen;
 }
 
-export function BulkDialog({ action, filters, onClose }: { action: Action; filters: Filters; onClose: () => void }) {
+// Tasks that were requeued cannot be requeued again: to show them in the list, too, is no condition for a change.
+export function conditionsOf({ requeued: _, ...filters }: Filters): Filters {
+  return filters;
+}
+
+export function BulkDialog({ action, filters: shown, onClose }: { action: Action; filters: Filters; onClose: () => void }) {
   const { t } = useTranslation();
+  const filters = conditionsOf(shown);
   const fields = useActionFields(action, action === 'requeue' ? 'background' : undefined);
   const [typed, setTyped] = useState('');
   const [pace, setPace] = useState('');

@@ -6,6 +6,7 @@ import { full } from '../../lib/numbers';
 import { Button, TextLink } from '../../ui/basics';
 import { Dialog } from '../../ui/dialog';
 import { Progress } from '../../ui/meter';
+import { said } from '../../ui/said';
 import { ActionFields, useActionFields } from './action-fields';
 
 interface DialogProps {
@@ -82,7 +83,7 @@ export function SelectionDialog({ action, ids, onClose }: DialogProps) {
                 <TextLink to={`/task/${id}`} className="mono">
                   {id}
                 </TextLink>{' '}
-                {error instanceof Error ? error.message : String(error)}
+                {said(error, t)}
               </li>
             ))}
           </ul>
