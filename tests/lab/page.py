@@ -1,6 +1,7 @@
 """docs/survived.md and its charts, from the last report of each store."""
 import json
 import subprocess
+import textwrap
 
 from checker import INVARIANTS
 from report import ROOT
@@ -104,12 +105,16 @@ def small_disk(report):
     if not report:
         return ""
     tasks = report["tasks"]
-    return (f"On a disk of {report['disk']} MiB, which SQLite's own log could fill, a run of {report['seconds'] / 60:g} min (seed {report['seed']}, "
+    return wrapped(f"On a disk of {report['disk']} MiB, which SQLite's own log could fill, a run of {report['seconds'] / 60:g} min (seed {report['seed']}, "
             f"{report['date']}{commit_of(report)}) had {len(report['violations'])} violations: {report['faults'].get('full disk', 0)} times another file "
-            f"filled the disk, and all of {tasks['acknowledged']:,} acknowledged tasks ended. {tasks['refused']:,} submissions were refused.\n\n"
+            f"filled the disk, and all of {tasks['acknowledged']:,} acknowledged tasks ended. {tasks['refused']:,} submissions were refused."
             if not report["violations"] else
             f"A run on a disk of {report['disk']} MiB for SQLite (seed {report['seed']}, {report['seconds'] / 60:g} min, {report['date']}{commit_of(report)}) "
-            f"failed, with {len(report['violations'])} violations.\n\n")
+            f"failed, with {len(report['violations'])} violations.") + "\n\n"
+
+
+def wrapped(text):
+    return "\n".join(textwrap.wrap(text, 118, break_on_hyphens=False))
 
 
 def commit_of(report):
