@@ -59,6 +59,8 @@ Bulk::Job Bulk::begin(Order order) {
   work->job.complete = order.complete;
   work->most = order.complete ? order.matched : order.most;
   work->job.per_second = order.per_second;
+  work->job.filter = std::move(order.filter);
+  work->job.by = std::move(order.by);
   work->job.asked_at = clock_.now();
   work->query = std::move(order.query);
   work->change = std::move(order.change);

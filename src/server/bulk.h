@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,8 +33,10 @@ class Bulk {
     std::int64_t changed = 0;
     // These no longer matched the query, or were changed by a call whose reply was lost.
     std::int64_t skipped = 0;
-    std::int64_t per_second = 0;  // at most; 0: as many as the store takes
-    std::string error{};          // why it failed
+    std::int64_t per_second = 0;                  // at most; 0: as many as the store takes
+    std::map<std::string, std::string> filter{};  // as it was asked for; empty: everything
+    std::string by{};                             // the token that asked for it
+    std::string error{};                          // why it failed
     TimePoint asked_at{};
     std::optional<TimePoint> ended_at{};
   };
@@ -65,6 +68,8 @@ class Bulk {
     std::int64_t most = 0;        // how many tasks it may change if it is not complete
     std::int64_t per_second = 0;  // at a steady pace; 0: no limit
     Change change{};
+    std::map<std::string, std::string> filter{};  // to be shown
+    std::string by{};                             // to be shown
   };
   // Throws Refusal if too many jobs are waiting.
   Job begin(Order order);

@@ -80,8 +80,8 @@ bool restricts(const Conditions::value_type& condition) {
   return name != "requeued" && (name != "failed" || value == "true");
 }
 
-// The filter has the parameters of GET /v1/tasks and /v1/history. The tasks that have waited longest are changed first.
-TaskQuery query_of(Fields& fields, bool finished) {
+// The filter has the parameters of GET /v1/tasks and /v1/history. Empty: everything.
+Conditions conditions_of(Fields& fields) {
   Conditions conditions;
   if (const auto filter = fields.find("filter")) {
     filter->expect(JsonKind::object);
@@ -102,6 +102,11 @@ TaskQuery query_of(Fields& fields, bool finished) {
     // For a list, an empty value means no restriction. Here it is more likely an unset variable in a script.
     if (value.empty()) throw Refusal{{422, "invalid", "$.filter." + name + " is empty; leave it out or give a value"}};
   }
+  return conditions;
+}
+
+// The tasks that have waited longest are changed first.
+TaskQuery bulk_query(const Conditions& conditions, bool finished) {
   TaskQuery query = task_query(conditions, finished);
   query.order = ListOrder::oldest_first;
   return query;
@@ -110,6 +115,8 @@ TaskQuery query_of(Fields& fields, bool finished) {
 struct JobAnswer {
   std::string_view id;
   std::string_view action;
+  Conditions filter;
+  ShownText by;
   std::string state;
   std::int64_t matched = 0;
   bool complete = true;
@@ -120,11 +127,14 @@ struct JobAnswer {
   ShownTime asked_at;
   std::optional<ShownTime> ended_at;
 };
-EASYRETRY_JSON(JobAnswer, id, action, state, matched, complete, changed, skipped, per_second, error, asked_at, ended_at)
+EASYRETRY_JSON(JobAnswer, id, action, filter, by, state, matched, complete, changed, skipped, per_second, error,
+               asked_at, ended_at)
 
 JobAnswer shown_job(const Bulk::Job& job) {
   return {.id = job.id,
           .action = job.action,
+          .filter = job.filter,
+          .by = {job.by},
           .state = name_of(job.state),
           .matched = job.matched,
           .complete = job.complete,
@@ -198,7 +208,8 @@ http::Response begin(const Call& call) {
   engine::Core& core = call.name_space->core();
   const Action& action = action_of(fields.text("action"));
   Bulk::Change change = change_of(core, action, fields);
-  TaskQuery query = query_of(fields, action.of_the_ended);
+  Conditions conditions = conditions_of(fields);
+  TaskQuery query = bulk_query(conditions, action.of_the_ended);
   const std::int64_t most = fields.number("most", kUsualMost, 1, kMost);
   const std::int64_t per_second = fields.find("per_second") ? fields.number("per_second", 0, 1, kFastest) : 0;
   const bool dry_run = fields.flag("dry_run", false);
@@ -212,9 +223,16 @@ http::Response begin(const Call& call) {
                 BulkPlan{action.name, *query.created_at.until, found.number, found.complete, std::move(found.sample)})};
   }
   require_no_more_than(most, found);
-  return answer_of(call.name_space->bulk().begin({std::string{action.name}, std::move(query), found.number,
-                                                  found.complete, most, per_second, std::move(change)}),
-                   202);
+  Bulk::Order order{.action = std::string{action.name},
+                    .query = std::move(query),
+                    .matched = found.number,
+                    .complete = found.complete,
+                    .most = most,
+                    .per_second = per_second,
+                    .change = std::move(change),
+                    .filter = std::move(conditions),
+                    .by = call.by.name};
+  return answer_of(call.name_space->bulk().begin(std::move(order)), 202);
 }
 
 Bulk::Job found(const std::optional<Bulk::Job>& job, const Call& call) {

@@ -40,6 +40,7 @@ class Operating(DaemonCase):
 
         job = self.bulk(action="cancel", filter={"handler": "mail"}, untold=True)
         self.assertEqual((job["state"], job["matched"], job["changed"], job["skipped"]), ("done", 1200, 1200, 0))
+        self.assertEqual((job["filter"], job["by"]), ({"handler": "mail"}, daemon.ask("GET", "/v1/whoami")[1]["name"]))
         job = self.bulk(action="requeue", filter={"outcome": "cancelled", "handler": "mail"})
         self.assertEqual((job["state"], job["changed"]), ("done", 1200))
         self.assertEqual(len(daemon.ask("GET", "/v1/tasks?class=background&limit=1000")[1]["tasks"]), 1000)
@@ -49,6 +50,15 @@ class Operating(DaemonCase):
         self.assertEqual(daemon.ask("POST", "/v1/bulk/17/stop")[0], 404)
         with open(os.path.join(self.folder.name, "audit.jsonl")) as file:
             self.assertIn("cancelled", [json.loads(line)["said"] for line in file][-2])
+
+    def test_a_job_says_which_tasks_it_changes_and_who_asked_for_it(self):
+        daemon = self.start()
+        ann = self.token("ann", "operator")
+        for body in {"filter": {"handler": "mail", "tag": "vip"}}, {"everything": True}:
+            self.assertEqual(daemon.ask("POST", "/v1/bulk", {"action": "retry", **body}, token=ann)[0], 202)
+        jobs = daemon.ask("GET", "/v1/bulk")[1]["jobs"]
+        self.assertEqual([(job["filter"], job["by"]) for job in jobs], [({"handler": "mail", "tag": "vip"}, "ann"), ({}, "ann")])
+        self.assertEqual(daemon.ask("GET", f"/v1/bulk/{jobs[0]['id']}")[1]["filter"], jobs[0]["filter"])
 
     def test_an_operator_says_how_a_task_ends(self):
         daemon = self.start(server=", audit: audit.jsonl")
