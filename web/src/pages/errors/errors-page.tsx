@@ -83,6 +83,8 @@ export default function ErrorsPage() {
   );
 }
 
+const MOST_KINDS = 100; // that one answer has
+
 function Groups({ answer, of, open, range }: { answer: ErrorGroups; of: ListKind; open: string; range: Filters }) {
   const { t, i18n } = useTranslation();
   const most = Math.max(1, ...answer.groups.map((group) => group.count));
@@ -97,6 +99,7 @@ function Groups({ answer, of, open, range }: { answer: ErrorGroups; of: ListKind
     <>
       <p className="quiet-text window">
         {t(answer.complete ? 'errors.scannedAll' : 'errors.scanned', { number: full(answer.scanned, i18n.language) })}
+        {answer.groups.length >= MOST_KINDS && ` ${t('errors.cut', { most: MOST_KINDS })}`}
       </p>
       <div className="error-groups">
         {answer.groups.map((group) => (

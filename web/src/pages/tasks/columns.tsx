@@ -7,6 +7,7 @@ import { classOf } from '../../lib/classes';
 import type { ListKind } from '../../lib/filters';
 import { setPrefs, usePrefs } from '../../lib/prefs';
 import { Given } from '../../ui/basics';
+import { CopyButton } from '../../ui/copy';
 import { Dropdown } from '../../ui/dropdown';
 import { ClassText } from '../../ui/class-text';
 import { TaskBadge } from '../../ui/task-badge';
@@ -21,7 +22,15 @@ export interface Column {
 const STATE: Column = { name: 'state', cell: (task) => <TaskBadge task={task} /> };
 const HANDLER: Column = { name: 'handler', className: 'strong', cell: (task) => <Given text={task.handler} /> };
 const KEY: Column = { name: 'key', className: 'mono', cell: (task) => <Given text={task.key} /> };
-const ID: Column = { name: 'id', className: 'mono', cell: (task) => task.id };
+const ID: Column = {
+  name: 'id',
+  className: 'mono nowrap',
+  cell: (task) => (
+    <span>
+      {task.id} <CopyId id={task.id} />
+    </span>
+  ),
+};
 const ATTEMPTS: Column = {
   name: 'attempts',
   className: 'number',
@@ -47,6 +56,11 @@ const FINISHED: Column = {
   cell: (task) => task.finished_at && <Time at={task.finished_at} />,
 };
 const OWNER: Column = { name: 'owner', className: 'mono', cell: (task) => task.locked_by && <Given text={task.locked_by} /> };
+
+function CopyId({ id }: { id: string }) {
+  const { t } = useTranslation();
+  return <CopyButton text={id} label={t('task.copyId')} />;
+}
 
 export function Tags({ tags }: { tags: string[] }) {
   return (
