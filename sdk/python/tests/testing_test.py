@@ -60,6 +60,17 @@ class Tests(unittest.TestCase):
         self.assertEqual({task.handler: (task.outcome, task.last_error) for task in manual.ended},
                          {"fails": ("exhausted", "ValueError: no"), "gives_up": ("rejected", "no mailbox")})
 
+    def test_what_a_policy_leaves_out_is_as_without_a_policy(self):
+        @self.app.handler("fails")
+        def fails():
+            raise ValueError("no")
+
+        with Manual(self.app) as manual:
+            self.app.client.submit("fails", policy=Policy(backoff="fixed delay=1s"), key="other pauses")
+            self.app.client.submit("fails", key="no policy")
+            manual.run_all()
+        self.assertEqual([task.attempts for task in manual.ended], [16, 16])
+
     def test_one_live_task_per_key(self):
         with Manual(self.app) as manual:
             first = self.app.client.submit("h", {"a": 1}, key="k")
