@@ -12,6 +12,7 @@
 namespace easyretry::server {
 namespace {
 
+using namespace std::chrono_literals;
 using base::to_text;
 
 // "attempt 3 of 10", "attempt 3", or the callback that is due.
@@ -59,14 +60,24 @@ WaitsFor held_by_order(const TaskInfo& info, const std::string& circuit, const C
           .why = why};
 }
 
-WaitsFor held_back(const TaskInfo& info, const CircuitInfo& circuit) {
+// "about 0.2 tasks a second start until it closes, the next one within 5 s"
+std::string starts_of(const CircuitInfo& circuit) {
+  const double rate = circuit.starts_per_second.value_or(0);
+  const std::string text = fmt::format("about {:.3g} tasks a second start until it closes", rate);
+  if (rate <= 0) return text;
+  const Millis between{static_cast<std::int64_t>(1000 / rate)};
+  return fmt::format("{}, the next one within {}", text, base::age_text(std::max<Millis>(between, 1s)));
+}
+
+WaitsFor held_back(const TaskInfo& info, const CircuitInfo& circuit, TimePoint now) {
   const std::string name = base::storable_utf8(circuit.name);
   if (circuit.order) return held_by_order(info, name, *circuit.order);
+  const TimePoint since = std::max(*circuit.since, info.next_at);
   return {.kind = "circuit",
-          .text = fmt::format("the circuit {} has been open since {}, because calls fail; about {:.3g} tasks a second "
-                              "start until it closes",
-                              name, to_text(*circuit.since), circuit.starts_per_second.value_or(0)),
-          .since = std::max(*circuit.since, info.next_at)};
+          .text = fmt::format(
+              "the circuit {} has been open since {}, because calls fail; it has waited for that for {}; {}", name,
+              to_text(*circuit.since), base::age_text(now - since), starts_of(circuit)),
+          .since = since};
 }
 
 // "handler pay allows 5 running tasks and 10 starts a second"
@@ -135,7 +146,7 @@ WaitsFor waits_for(const task::TaskRecord& record, const Surroundings& around) {
   if (info.state == TaskState::running) return running(record, around.now);
   if (around.paused) return paused(info, *around.paused);
   if (info.next_at > around.now) return not_due(record);
-  if (around.circuit) return held_back(info, *around.circuit);
+  if (around.circuit) return held_back(info, *around.circuit, around.now);
   return around.limit ? limited(info, *around.limit, around.now) : due(info, around);
 }
 

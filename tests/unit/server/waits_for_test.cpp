@@ -92,6 +92,19 @@ TEST_F(WaitsForTest, ADueTaskThatALimitHoldsBackSaysWhichSinceWhenAndHowLong) {
   EXPECT_EQ(seen({.limit = limit}).kind, "later");
 }
 
+TEST_F(WaitsForTest, ADueTaskThatAnOpenCircuitHoldsBackSaysForHowLongAndWhenTheNextOneStarts) {
+  record.info.next_at = now - 60s;
+  CircuitInfo circuit{.name = "gateway", .state = CircuitState::open, .since = now - 90s, .starts_per_second = 0.2};
+  EXPECT_EQ(seen({.circuit = circuit}).kind, "circuit");
+  EXPECT_EQ(
+      seen({.circuit = circuit}).text,
+      "the circuit gateway has been open since 2026-03-01T11:58:30.000Z, because calls fail; it has waited for that "
+      "for 60 s; about 0.2 tasks a second start until it closes, the next one within 5 s");
+  EXPECT_EQ(seen({.circuit = circuit}).since->at, now - 60s);
+  circuit.starts_per_second = 40;
+  EXPECT_THAT(seen({.circuit = circuit}).text, HasSubstr("the next one within 1 s"));
+}
+
 TEST_F(WaitsForTest, ARunningTaskIsOnAnInstanceUntilItsLeaseEnds) {
   record.info.state = TaskState::running;
   record.info.attempts = 2;
