@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { changeOf } from '../../src/pages/task/edit-policy';
-import { etaMs } from '../../src/pages/handlers/handler-page';
+import { etaMs, recentOf } from '../../src/pages/handlers/recent';
 import { startsOf } from '../../src/pages/handlers/circuits';
 import { subjectOf } from '../../src/pages/handlers/limits';
 import { heat, shardCount } from '../../src/pages/instances/shards';
@@ -199,6 +199,12 @@ describe('estimates', () => {
     expect(etaMs(series, 80)).toBe(200_000);
     expect(etaMs({ ...series, series: { ...series.series, stored: [9, 9] } }, 80)).toBeUndefined();
     expect(etaMs(series, 0)).toBeUndefined();
+  });
+
+  test('the last ten minutes of a handler: its pace and how much of it fails', () => {
+    const series = { step_ms: 10_000, from: '2026-11-18T12:00:00Z', series: { succeeded: [30, null, 50], ended_badly: [0, 0, 20], stored: [0, 0, 0] } };
+    expect(recentOf(series, 0)).toEqual({ perSecond: 100 / 30, ended: 100, badly: 20, etaMs: undefined });
+    expect(recentOf({ ...series, series: { succeeded: [] } }, 5)).toBeUndefined();
   });
 
   test('the worst handler comes first', () => {
