@@ -38,7 +38,8 @@ function wordsOf(node: ts.Node): string | undefined {
 export function hardCoded(name: string, code: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node) || (ts.isJsxAttribute(node) && node.name.getText() === 'className')) return;
+    const names = ts.isJsxAttribute(node) || ts.isPropertyAssignment(node);
+    if (ts.isImportDeclaration(node) || (names && node.name.getText() === 'className')) return;
     if (ts.isJsxElement(node) && /^(code|kbd)$/.test(node.openingElement.tagName.getText())) return;
     const words = wordsOf(node);
     if (words && !ALLOWED.has(words)) found.push(words);
