@@ -1,7 +1,9 @@
 // Bulk jobs of this daemon: running and past.
 import { Layers } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import type { BulkJob } from '../../api/contract';
 import { useBulkJobs } from '../../api/more-queries';
+import { listUrl, type FilterName } from '../../lib/filters';
 import { duration } from '../../lib/time';
 import { Empty, PageHead, TextLink } from '../../ui/basics';
 import { Loaded } from '../../ui/card';
@@ -35,6 +37,7 @@ export default function BulkPage() {
                     <code className="quiet-text">{job.id}</code>
                   </header>
                   <div className="card-body">
+                    <WhichTasks job={job} />
                     <JobView job={job} />
                   </div>
                 </article>
@@ -44,5 +47,20 @@ export default function BulkPage() {
         }
       </Loaded>
     </>
+  );
+}
+
+// The tasks as they were asked for, with a link to those that match now, and who asked.
+function WhichTasks({ job }: { job: BulkJob }) {
+  const { t } = useTranslation();
+  const conditions = Object.entries(job.filter) as [FilterName, string][];
+  const list = job.action === 'requeue' ? 'history' : 'tasks';
+  return (
+    <p className="quiet-text">
+      <TextLink to={listUrl(list, job.filter)}>
+        {conditions.length === 0 ? t('bulk.all') : conditions.map(([name, value]) => `${t(`filter.${name}`)}: ${value}`).join(' · ')}
+      </TextLink>
+      {` · ${t('bulk.askedBy', { name: job.by })}`}
+    </p>
   );
 }

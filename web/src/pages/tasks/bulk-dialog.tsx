@@ -69,8 +69,12 @@ export function BulkDialog({ action, filters: shown, onClose }: { action: Action
   });
 
   const matched = foreseen.data?.matched ?? 0;
+  // The search may have ended before it found all, or any.
+  const unfinished = foreseen.data?.complete === false;
+  const some = matched > 0 || unfinished;
+  const typing = matched > TYPED_ABOVE || unfinished;
   const paced = pace === '' || (/^\d{1,5}$/.test(pace) && Number(pace) >= 1 && Number(pace) <= 10_000);
-  const confirmed = matched > 0 && fields.complete && paced && (matched <= TYPED_ABOVE || typed.trim() === String(matched));
+  const confirmed = some && fields.complete && paced && (!typing || typed.trim() === String(matched));
   const footer = job.data ? (
     <>
       <TextLink to="/bulk">{t('nav.bulk')}</TextLink>
@@ -99,14 +103,14 @@ export function BulkDialog({ action, filters: shown, onClose }: { action: Action
           {(answer) => (
             <>
               <Foreseen answer={answer} />
-              {matched > 0 && <p>{t(`bulk.about.${action}`)}</p>}
-              {matched > 0 && <ActionFields action={action} fields={fields} keeps={false} />}
-              {matched > 1 && (
+              {some && <p>{t(`bulk.about.${action}`)}</p>}
+              {some && <ActionFields action={action} fields={fields} keeps={false} />}
+              {(matched > 1 || unfinished) && (
                 <Field label={t('bulk.pace')} hint={t('bulk.paceHint')}>
                   <input inputMode="numeric" autoComplete="off" value={pace} onChange={(event) => setPace(event.target.value.trim())} />
                 </Field>
               )}
-              {matched > TYPED_ABOVE && (
+              {typing && (
                 <Field label={t('bulk.type', { number: matched })}>
                   <input inputMode="numeric" autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />
                 </Field>
