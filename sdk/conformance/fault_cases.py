@@ -2,7 +2,7 @@
 import re
 
 from case import Case, quick, until
-from proxy import ANY, LEASE, RENEW, SETTLE, SUBMIT, changed, cut_middle, cut_reply, html, problem, slow
+from proxy import ANY, LEASE, RENEW, SETTLE, SUBMIT, changed, cut_middle, cut_reply, html, hung, problem, slow
 
 
 class Faults(Case):
@@ -129,6 +129,33 @@ class Faults(Case):
         self.until_ended(self.store("slow", "a", ms=7000))
         self.begun_once(subject, ["a"])
         self.assertEqual(subject.seen("cancelled"), [])
+
+    @quick
+    def test_a_renewal_that_hangs_costs_no_lease(self):
+        self.proxy.play(RENEW, hung(60, self.proxy.closing))
+        subject = self.start(lease_ms=9000, timeout_ms=30_000)
+        self.until_ended(self.store("slow", "a", ms=12_000))
+        self.begun_once(subject, ["a"])
+        self.assertEqual(subject.seen("cancelled"), [])
+        first, second = [one.at for one in self.proxy.seen(RENEW)][:2]
+        self.assertLess(second - first, 6, "the first try took more than what was left of the lease")
+
+    def test_a_daemon_that_asks_for_patience_costs_no_lease(self):
+        self.proxy.play(RENEW, problem(429, "too_many_requests", "too many requests", Retry_After=60))
+        subject = self.start(lease_ms=9000)
+        self.until_ended(self.store("slow", "a", ms=12_000))
+        self.begun_once(subject, ["a"])
+        self.assertEqual(subject.seen("cancelled"), [])
+
+    def test_a_handler_is_cancelled_when_its_lease_is_over_while_the_daemon_is_away(self):
+        subject = self.start(lease_ms=3000, timeout_ms=30_000)
+        id = self.store("slow", "a", ms=8000)
+        self.until_begun(subject, "a")
+        self.daemon.kill()
+        until(lambda: subject.seen("cancelled", key="a"), 6, "the handler goes on, although another worker may have the task")
+        self.restart_daemon()
+        self.until_ended(id, seconds=120)
+        self.assertEqual([one["key"] for one in self.begun(subject, 2)], ["a", "a"])
 
     def test_clocks_that_differ_by_a_day_do_not_matter(self):
         for day, key in (("2001-01-01", "early"), ("2099-12-31", "late")):

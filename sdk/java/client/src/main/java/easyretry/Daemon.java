@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -67,7 +68,17 @@ final class Daemon {
 
   /** The answer, a JSON object. {@code wait} is how long the daemon was asked to wait before it answers. */
   Map<String, Object> post(String path, String body, Duration wait, Map<String, String> headers) {
-    return ask(path, HttpRequest.BodyPublishers.ofString(body), wait, headers);
+    return ask(path, HttpRequest.BodyPublishers.ofString(body), wait.plus(settings.timeout()), headers);
+  }
+
+  /** Asks for a change of many tasks, and gives up after {@code limit}: for each, whether it was applied. */
+  List<?> applied(String path, List<?> tasks, Duration limit) {
+    Duration longest = limit.compareTo(settings.timeout()) < 0 ? limit : settings.timeout();
+    Map<String, Object> answer = ask(path, HttpRequest.BodyPublishers.ofString(Json.write(Map.of("tasks", tasks))), longest, Map.of());
+    if (!(answer.get("applied") instanceof List<?> list) || list.size() != tasks.size()) {
+      throw new NotADaemon("the answer to " + path + " does not say what was applied");
+    }
+    return list;
   }
 
   Map<String, Object> post(String path, String body) {
@@ -75,17 +86,17 @@ final class Daemon {
   }
 
   Map<String, Object> get(String path, Duration wait) {
-    return ask(path, null, wait, Map.of());
+    return ask(path, null, wait.plus(settings.timeout()), Map.of());
   }
 
-  private Map<String, Object> ask(String path, HttpRequest.BodyPublisher body, Duration wait, Map<String, String> headers) {
+  private Map<String, Object> ask(String path, HttpRequest.BodyPublisher body, Duration longest, Map<String, String> headers) {
     try {
-      return read(send(path, body, wait, headers));
+      return read(send(path, body, longest, headers));
     } catch (Unauthorized error) {
       if (!hasNewToken()) {
         throw error;
       }
-      return read(send(path, body, wait, headers));
+      return read(send(path, body, longest, headers));
     }
   }
 
@@ -101,7 +112,7 @@ final class Daemon {
     }
   }
 
-  private HttpResponse<byte[]> send(String path, HttpRequest.BodyPublisher body, Duration wait, Map<String, String> headers) {
+  private HttpResponse<byte[]> send(String path, HttpRequest.BodyPublisher body, Duration longest, Map<String, String> headers) {
     HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path)).header("Authorization", "Bearer " + token)
         .header("Accept", "application/json");
     if (body != null) {
@@ -113,7 +124,7 @@ final class Daemon {
     headers.forEach(request::header);
     CompletableFuture<HttpResponse<byte[]>> answer = http.sendAsync(request.build(), reply -> new BoundedBody());
     try {
-      return answer.get(wait.plus(settings.timeout()).toMillis(), TimeUnit.MILLISECONDS);
+      return answer.get(longest.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException error) {
       Thread.currentThread().interrupt();
       if (!answer.cancel(true) && !answer.isCompletedExceptionally()) {
@@ -122,7 +133,7 @@ final class Daemon {
       throw new InDoubt("interrupted while waiting for an answer from " + url, error);
     } catch (TimeoutException error) {
       answer.cancel(true);
-      throw new InDoubt("no answer came from " + url + " within " + wait.plus(settings.timeout()).toMillis() + " ms", error);
+      throw new InDoubt("no answer came from " + url + " within " + longest.toMillis() + " ms", error);
     } catch (ExecutionException error) {
       throw noAnswer(error.getCause());
     }

@@ -75,7 +75,7 @@ public final class DirectCall {
 
   /** Stores a call that has already failed once. */
   public Submitted store(String why) {
-    return storeRetry(new Outcome("fail", null, Outcome.sendable(why), null, false, null));
+    return storeRetry(Outcome.failed(why));
   }
 
   private static Object called(Callable<?> function) throws Exception {

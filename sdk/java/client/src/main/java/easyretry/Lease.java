@@ -9,23 +9,35 @@ final class Lease {
 
   final Task task;
   final Handler.Named handler;
+  long until; // by the clock of this machine
   long renewAt;
   long toldAt;
   long timeoutAt;
-  boolean lost;
-  boolean ended; // the handler has ended, and its outcome is on its way
+  long overdueAt = FOREVER; // when a handler whose timeout has passed is no longer waited for
+  boolean lost; // the daemon said so
+  boolean expired; // not renewed in time: another worker may have the task, but the daemon decides
+  boolean running; // the handler has begun, and not yet returned
+  boolean ended; // the handler has ended, or is no longer waited for; its outcome is on its way
 
   Lease(Task task, Handler.Named handler, long now, long length) {
     this.task = task;
     this.handler = handler;
+    until = now + length;
     renewAt = now + length / 3;
     toldAt = now - PROGRESS;
     timeoutAt = handler.options().timeout() == null ? FOREVER : now + handler.options().timeout().toNanos();
   }
 
-  long dueAt() {
-    long due = task.noted() == null ? renewAt : Math.min(renewAt, toldAt + PROGRESS);
-    return Math.min(due, timeoutAt);
+  /** An outcome that waits to be sent still needs its lease. */
+  long renewalAt() {
+    if (lost || (expired && !ended)) {
+      return FOREVER;
+    }
+    return task.noted() == null ? renewAt : Math.min(renewAt, toldAt + PROGRESS);
+  }
+
+  long watchedAt() {
+    return ended || lost || expired ? FOREVER : Math.min(until, Math.min(timeoutAt, overdueAt));
   }
 
   /** Calls a listener. No thread of the worker ends because of what a listener throws; its text may have arguments. */

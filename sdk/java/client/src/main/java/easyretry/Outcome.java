@@ -42,6 +42,11 @@ public record Outcome(String verb, String result, String error, Duration retryAf
     return new Outcome(verb, result, null, null, false, warning);
   }
 
+  /** A failed attempt with this text. */
+  static Outcome failed(String why) {
+    return new Outcome("fail", null, sendable(why), null, false, null);
+  }
+
   public static Outcome of(Throwable error) {
     Duration retryAfter = error instanceof RetryAfter asked ? asked.delay() : null;
     return new Outcome("fail", null, errorText(error), retryAfter, error instanceof GiveUp, null);

@@ -47,9 +47,9 @@ final class Settler {
   }
 
   void start() {
-    Worker.thread("easyretry-settle", this::settleMany).start();
+    Loops.thread("easyretry-settle", log, this::settleBatch).start();
     for (int i = 1; i <= PARALLEL; i++) {
-      Worker.thread("easyretry-settle-" + i, this::settleSingle).start();
+      Loops.thread("easyretry-settle-" + i, log, this::settleNext).start();
     }
   }
 
@@ -67,31 +67,28 @@ final class Settler {
     single.add(LAST);
   }
 
-  private void settleSingle() {
-    try {
-      for (Settlement one; (one = single.take()) != LAST; ) {
-        Settlement next = one;
-        deliver(List.of(one.lease), () -> send(next));
-      }
+  private boolean settleNext() throws InterruptedException {
+    Settlement one = single.take();
+    if (one == LAST) {
       single.add(LAST); // for the other threads
-    } catch (InterruptedException error) {
-      // Nothing of ours interrupts this thread; treated as a stop.
+      return false;
     }
+    deliver(List.of(one.lease), () -> send(one));
+    return true;
   }
 
-  private void settleMany() {
-    try {
-      for (Settlement first; (first = many.take()) != LAST; ) {
-        List<Settlement> waiting = new ArrayList<>(List.of(first));
-        many.drainTo(waiting, settings.batch() - 1);
-        if (waiting.remove(LAST)) {
-          many.add(LAST);
-        }
-        deliver(waiting.stream().map(Settlement::lease).toList(), () -> sendAll(waiting));
-      }
-    } catch (InterruptedException error) {
-      // As above.
+  private boolean settleBatch() throws InterruptedException {
+    Settlement first = many.take();
+    if (first == LAST) {
+      return false;
     }
+    List<Settlement> waiting = new ArrayList<>(List.of(first));
+    many.drainTo(waiting, settings.batch() - 1);
+    if (waiting.remove(LAST)) {
+      many.add(LAST);
+    }
+    deliver(waiting.stream().map(Settlement::lease).toList(), () -> sendAll(waiting));
+    return true;
   }
 
   private void send(Settlement one) {
@@ -146,6 +143,10 @@ final class Settler {
         long pause = pauses.next(error);
         log.log(WARNING, leases.size() + " outcomes could not be sent, trying again in " + pause + " ms: " + error.getMessage());
         givenUp.await(pause, TimeUnit.MILLISECONDS);
+      } catch (RuntimeException | Error error) {
+        log.log(ERROR, leases.size() + " outcomes cannot be sent (" + Loops.placeOf(error)
+            + "); the tasks run again when their leases have expired");
+        break;
       }
     }
     settled.accept(leases);

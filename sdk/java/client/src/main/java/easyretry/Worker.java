@@ -15,8 +15,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Leases tasks, runs their handlers and settles them. Started once. A thread polls, one renews leases, a few settle; each handler
- * that runs has one. All are daemon threads: a handler that never ends does not keep the process from ending.
+ * Leases tasks, runs their handlers and settles them. Started once. A thread polls, one renews leases, one watches handlers, a few
+ * settle; each handler that runs has one. All are daemon threads: a handler that never ends does not keep the process from ending.
  */
 final class Worker {
   // A poll that has waited for so long has no tasks on their way, as far as one can tell: a due task is given out at once.
@@ -28,10 +28,13 @@ final class Worker {
   private final Settings settings;
   private final System.Logger log;
   private final Leases leases;
+  private final Renewals renewals;
+  private final Watch watch;
   private final Settler settler;
   private final ThreadPoolExecutor threads; // as many as handlers may run; no thread waits for the next one to take its task
   private final CountDownLatch stopping = new CountDownLatch(1);
-  private final Thread poller = thread("easyretry-poll", this::pollForever);
+  private final Thread poller;
+  private final Pauses pollPauses;
   private volatile long polledAt;
 
   Worker(Daemon daemon, Map<String, Handler.Named> handlers, Settings settings) {
@@ -42,21 +45,26 @@ final class Worker {
     this.handlers = handlers;
     this.settings = settings;
     log = settings.log();
-    leases = new Leases(daemon, settings);
+    leases = new Leases(settings);
+    renewals = new Renewals(daemon, leases, settings);
+    watch = new Watch(leases, settings, this::end);
+    poller = Loops.thread("easyretry-poll", log, this::step);
+    pollPauses = settings.pauses();
     settler = new Settler(daemon, settings, leases::remove);
     threads = new ThreadPoolExecutor(settings.concurrency(), settings.concurrency(), 60, TimeUnit.SECONDS,
         new LinkedBlockingQueue<>(), job -> thread("easyretry-handler", job));
     threads.allowCoreThreadTimeOut(true);
   }
 
-  static Thread thread(String name, Runnable work) {
+  private static Thread thread(String name, Runnable work) {
     Thread thread = new Thread(work, name);
     thread.setDaemon(true);
     return thread;
   }
 
   void start() {
-    leases.start();
+    renewals.start();
+    watch.start();
     settler.start();
     poller.start();
   }
@@ -97,37 +105,40 @@ final class Worker {
     if (leases.awaitEmpty(AFTER_CANCEL_MS)) {
       return;
     }
-    leases.all().forEach(lease -> end(lease, Outcome.HANDED_BACK));
+    leases.all().forEach(this::handBack);
     if (!leases.awaitEmpty(Math.max(AFTER_CANCEL_MS, settings.timeout().toMillis() / 2))) {
       log.log(ERROR, leases.all().size() + " tasks could not be handed back; they run again when their leases have expired");
     }
   }
 
-  private void pollForever() {
-    Pauses pauses = settings.pauses();
-    try {
-      while (stopping.getCount() > 0) {
-        int room = room();
-        if (room == 0) {
-          continue;
-        }
-        try {
-          polledAt = Leases.now();
-          List<?> tasks = poll(room);
-          pauses.reset();
-          tasks.forEach(this::begin);
-        } catch (EasyRetryException error) {
-          if (stopping.getCount() == 0) {
-            return;
-          }
-          long pause = pauses.next(error);
-          log.log(WARNING, "no tasks could be leased, trying again in " + pause + " ms: " + error.getMessage());
-          stopping.await(pause, TimeUnit.MILLISECONDS);
-        }
-      }
-    } catch (InterruptedException stopped) {
-      // By stop.
+  private void handBack(Lease lease) {
+    if (end(lease, Outcome.HANDED_BACK)) {
+      log.log(WARNING, lease.name() + " does not end although it is cancelled; it is handed back, and may run twice at a time");
     }
+  }
+
+  /** Leases once, when there is room. False: the worker stops. */
+  private boolean step() throws InterruptedException {
+    if (stopping.getCount() == 0) {
+      return false;
+    }
+    int room = room();
+    if (room <= 0) {
+      return true;
+    }
+    try {
+      polledAt = Leases.now();
+      List<?> tasks = poll(room);
+      pollPauses.reset();
+      tasks.forEach(this::begin);
+    } catch (EasyRetryException error) {
+      if (stopping.getCount() > 0) {
+        long pause = pollPauses.next(error);
+        log.log(WARNING, "no tasks could be leased, trying again in " + pause + " ms: " + error.getMessage());
+        stopping.await(pause, TimeUnit.MILLISECONDS);
+      }
+    }
+    return true;
   }
 
   /** Places for new tasks. If there are only a few, more may be free in a moment, and then one request fills them all. */
@@ -169,8 +180,10 @@ final class Worker {
       return;
     }
     try {
+      leases.begun(lease);
       threads.execute(() -> run(lease));
     } catch (RejectedExecutionException | OutOfMemoryError error) { // no more threads
+      leases.returned(lease);
       log.log(ERROR, lease.name() + " cannot be started, and is handed back: " + error.getMessage());
       end(lease, Outcome.HANDED_BACK);
     }
@@ -180,22 +193,26 @@ final class Worker {
     long begun = System.nanoTime();
     Outcome outcome = lease.task.run(lease.handler);
     Duration time = Duration.ofNanos(System.nanoTime() - begun);
+    leases.returned(lease);
     lease.tell(log, () -> settings.listener().attempted(lease.task, outcome, time));
     end(lease, outcome);
   }
 
-  /** Called once per lease by its handler, and by a stop if the handler does not end. */
-  private void end(Lease lease, Outcome outcome) {
+  /** The first call counts: that of the handler, or that of a watch or a stop that no longer waits for it. True: it was this one. */
+  private boolean end(Lease lease, Outcome outcome) {
     if (!leases.end(lease)) {
-      return;
+      return false;
     }
     if (outcome.isFailure()) { // its text may have arguments, and is for the daemon only
       log.log(INFO, "attempt " + lease.task.attempt() + " of " + lease.name() + " failed");
     }
-    if (lease.task.whyCancelled() == Task.Cancellation.LEASE_LOST) {
+    // After an expiry, only a success is worth telling: an error is probably due to the cancellation.
+    boolean untold = outcome.isFailure() || outcome == Outcome.HANDED_BACK;
+    if (lease.lost || (lease.expired && untold)) {
       leases.remove(List.of(lease));
     } else {
       settler.put(lease, outcome);
     }
+    return true;
   }
 }

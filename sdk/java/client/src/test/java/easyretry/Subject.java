@@ -208,7 +208,9 @@ public final class Subject {
       if (command.get("do").equals("stop")) {
         break;
       }
-      Worker.thread("obey", () -> obey(command)).start();
+      Thread obeys = new Thread(() -> obey(command), "obey");
+      obeys.setDaemon(true);
+      obeys.start();
     }
     System.exit(0);
   }

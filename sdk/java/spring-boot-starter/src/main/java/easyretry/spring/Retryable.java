@@ -64,6 +64,12 @@ public @interface Retryable {
   /** SpEL over the arguments. */
   String businessId() default "";
 
+  /**
+   * How long this application holds a task that it stores, until it has reported the outcome: {@code 30s}. With ALWAYS it is not
+   * renewed, so it has to be longer than the longest call: when it is over, a worker makes the call, too.
+   */
+  String lease() default "30s";
+
   /** Throws what the method threw, although the call was stored. Needed if the method returns a primitive. */
   boolean rethrow() default false;
 }

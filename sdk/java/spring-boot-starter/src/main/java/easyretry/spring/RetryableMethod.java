@@ -54,7 +54,7 @@ final class RetryableMethod {
     try {
       Expression success = expression(is.successCondition());
       rules = new Rules(is.persistStrategy(), List.of(is.retryFor()), List.of(is.noRetryFor()),
-          success == null ? null : result -> accepts(success, result), policy(is), Rules.DEFAULT.lease());
+          success == null ? null : result -> accepts(success, result), policy(is), duration(is.lease()));
       deadline = expression(is.deadline());
       key = expression(is.key());
       businessId = expression(is.businessId());

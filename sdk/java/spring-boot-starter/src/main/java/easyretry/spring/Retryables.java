@@ -13,6 +13,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -23,7 +24,7 @@ public final class Retryables {
   private final Map<String, Registered> handlers = new ConcurrentHashMap<>();
   private volatile App app;
 
-  private record Registered(RetryableMethod method, Object bean) { }
+  private record Registered(RetryableMethod method, Supplier<Object> bean) { }
 
   Retryables() { }
 
@@ -53,7 +54,7 @@ public final class Retryables {
   }
 
   /** The method becomes a handler, unless nothing of it is ever stored. */
-  void register(App registers, Object bean, Method method) {
+  void register(App registers, Supplier<Object> bean, Method method) {
     app = registers;
     RetryableMethod retryable = of(method);
     if (retryable.rules.persist() != PersistStrategy.NEVER) {
@@ -63,11 +64,12 @@ public final class Retryables {
   }
 
   /** Calls the bean as the application does, through its proxy: transactions and the like apply to retries, too. */
-  static Handler handler(Object bean, Method method) {
-    Method called = AopUtils.selectInvocableMethod(method, bean.getClass());
-    called.setAccessible(true);
+  static Handler handler(Supplier<Object> beans, Method method) {
     Type[] types = method.getGenericParameterTypes();
     return task -> {
+      Object bean = beans.get();
+      Method called = AopUtils.selectInvocableMethod(method, bean.getClass());
+      called.setAccessible(true);
       try {
         return called.invoke(bean, arguments(task, types));
       } catch (InvocationTargetException error) {
@@ -101,9 +103,10 @@ public final class Retryables {
       Object json = attempt.result() == null ? null : Json.read(attempt.result());
       first = app.client().codec().fromJson(json, method.method.getGenericReturnType());
     }
-    Object target = AopProxyUtils.getSingletonTarget(registered.bean);
+    Object bean = registered.bean.get();
+    Object target = AopProxyUtils.getSingletonTarget(bean);
     try {
-      callback.call(target == null ? registered.bean : target, first, arguments(task, method.method.getGenericParameterTypes()));
+      callback.call(target == null ? bean : target, first, arguments(task, method.method.getGenericParameterTypes()));
     } catch (Exception error) {
       throw Retryables.<RuntimeException>unchecked(error);
     }

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,8 +29,11 @@ import org.springframework.boot.actuate.health.Status;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
 
 /** A Spring Boot application with a real daemon; what needs none runs tasks by hand. */
 class StarterTest {
@@ -158,6 +162,61 @@ class StarterTest {
       retryables.store("payment.pay", "by hand", order("46"));
       assertEquals("46", manual.live().get(1).key());
       assertThrows(IllegalArgumentException.class, () -> retryables.submit("payment.unknown"));
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  static class LateApplication {
+    @Bean
+    @Lazy
+    LateBean lateBean() {
+      return new LateBean("lazy");
+    }
+
+    @Bean
+    @Scope("prototype")
+    EachTimeBean eachTimeBean() {
+      return new EachTimeBean();
+    }
+  }
+
+  static class LateBean {
+    static final AtomicInteger MADE = new AtomicInteger();
+    final String name;
+
+    LateBean(String name) {
+      this.name = name;
+      MADE.incrementAndGet();
+    }
+
+    @Retryable(value = "late", lease = "5m")
+    public String say() {
+      return name;
+    }
+  }
+
+  static class EachTimeBean {
+    final AtomicInteger calls = new AtomicInteger();
+
+    @RetryHandler("each_time")
+    int call() {
+      return calls.incrementAndGet();
+    }
+  }
+
+  @Test
+  void lazyBeansAndPrototypesAreHandlersToo() throws Exception {
+    context = started(LateApplication.class, "easyretry.worker=false");
+    LateBean.MADE.set(0);
+    app = context.getBean(App.class);
+    try (Manual manual = new Manual(app)) {
+      app.client().submit("late");
+      app.client().submit("each_time", 1);
+      app.client().submit("each_time", 2);
+      assertEquals(0, LateBean.MADE.get(), "it is made when it is needed");
+      assertEquals(3, manual.runAll());
+      assertEquals(List.of("lazy", 1L, 1L), manual.ended().stream().map(task -> task.result()).toList());
     }
   }
 
