@@ -15,16 +15,20 @@ function(test_if_it_works name about needs script)
   option(EASYRETRY_${name}_TESTS "Test with ${about}; needs ${needs}" ${works})
 endfunction()
 
-# discover_claims(TARGET [BY case|suite|parameter] [FIXTURE servers…] [FILTER gtest_filter] [ALONE]): registers the
+# discover_claims(TARGET [BY case|suite|parameter] [FIXTURE servers…] [FILTER gtest_filter] [FLEET] [ALONE]): registers the
 # tests of the program with ctest: one process for each case (the default), for each suite, or for each suite and
 # parameter; see support/discover.py. If only some tests of a program need servers, it is discovered twice, with two
-# filters. ALONE: no other test runs at the same time.
+# filters. FLEET: many processes whose promises are about time; fewer tests run beside it. ALONE: no other test runs at the
+# same time.
 set(discover ${CMAKE_CURRENT_SOURCE_DIR}/support/discover.py)
 function(discover_claims target)
-  cmake_parse_arguments(PARSE_ARGV 1 claims "ALONE" "BY;FIXTURE;FILTER" "")
+  cmake_parse_arguments(PARSE_ARGV 1 claims "ALONE;FLEET" "BY;FIXTURE;FILTER" "")
   set(options)
   if(claims_ALONE)
     list(APPEND options --property RUN_SERIAL TRUE)
+  endif()
+  if(claims_FLEET)
+    list(APPEND options --property PROCESSORS 2)
   endif()
   if(claims_FIXTURE)
     list(APPEND options --property FIXTURES_REQUIRED ${claims_FIXTURE} --property ENVIRONMENT TEST_SERVERS_STARTED=1)

@@ -22,8 +22,8 @@ inline Millis detection(const cluster::Membership::Traits& traits) {
 }
 
 // Until they have taken over its running tasks, give or take the round of load that shows it.
-inline Millis takeover(Millis lease, Millis detection) {
-  return lease + kWindow / 2 + detection + 2 * SteadyLoad::kBetweenRounds;
+inline Millis takeover(Millis lease, Millis detection, Millis between_rounds = SteadyLoad::kBetweenRounds) {
+  return lease + kWindow / 2 + detection + 2 * between_rounds;
 }
 
 }  // namespace easyretry::fault

@@ -28,7 +28,7 @@ class LongCall : public OnEachEngine {
   }
   EngineOptions options() const { return {.window = 1s, .lease = kLease, .drain = 100ms, .log = nullptr}; }
 
-  static constexpr Millis kLease{1000};
+  static constexpr Millis kLease{2000};
   std::atomic<int> calls{0};
   std::atomic<int> at_a_time{0};
   std::atomic<int> most_at_a_time{0};
