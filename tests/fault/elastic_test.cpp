@@ -72,7 +72,8 @@ class Elastic : public ::testing::TestWithParam<Meeting> {
 
   // Of the tasks that come when the shards have changed hands, each process ends its part.
   void expect_even_work(const SteadyLoad& load, int processes) {
-    const auto rounds_until_then = list_is_known(GetParam(), *store_) / kBetweenRounds + 1;
+    // Twice the time that is promised: this is about shares.
+    const auto rounds_until_then = 2 * list_is_known(GetParam(), *store_) / kBetweenRounds + 1;
     const int from = load.next() + static_cast<int>(rounds_until_then) * kShards;
     const int to = from + kRoundsAPhase * kShards;
     ASSERT_TRUE(test::eventually([&] { return load.next() >= to && ends_->all_of(from, to); }, 60s));
