@@ -80,40 +80,18 @@ test('the log in has no violations', async ({ watched, daemon }) => {
   expect(await violations(watched)).toEqual([]);
 });
 
-for (const { name, options } of looks.filter((each) => ['light', 'dark', 'phone'].includes(each.name))) {
-  test.describe(`dialogs, ${name}`, () => {
-    test.use(options);
-    test('have no violations and fit the screen', async ({ open }) => {
-      const page = await open(paths.get('task'));
-      const look = async (what: string) => {
-        await expect(page.getByRole('dialog')).toBeVisible();
-        await expect(page.locator('.skeleton')).toHaveCount(0);
-        await page.screenshot({ path: join(shots, `${name}-dialog-${what}.png`) });
-        expect.soft(await violations(page), `${what}, ${name}`).toEqual([]);
-        const [needs, has] = await page.getByRole('dialog').evaluate((dialog) => [dialog.scrollWidth, dialog.clientWidth]);
-        expect.soft(needs, `${what}, ${name}: scrolls sideways`).toBeLessThanOrEqual(has! + 1);
-        await page.keyboard.press('Escape');
-      };
-      await page.getByRole('button', { name: 'Mark as failed' }).click();
-      await look('fail');
-      await page.getByRole('button', { name: 'Edit policy' }).click();
-      await look('policy');
-      await page.keyboard.press('?');
-      await look('keys');
-      await goTo(page, paths.get('ended task')!);
-      await page.getByRole('button', { name: 'Requeue' }).click();
-      await page.getByLabel('Change the arguments').check();
-      await look('requeue');
-      await goTo(page, '/tasks');
-      await page.getByRole('button', { name: 'Choose all that match' }).click();
-      await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-      await look('bulk');
-      await goTo(page, '/handlers');
-      await page.getByRole('button', { name: 'Pause' }).first().click();
-      await look('pause');
-    });
-  });
-}
+test('dialogs have no violations', async ({ open }) => {
+  const page = await open(paths.get('task'));
+  await page.getByRole('button', { name: 'Mark as failed' }).click();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Edit policy' }).click();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keyboard' })).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+});
 
 test('the overview says what is wrong and leads there', async ({ open }) => {
   const page = await open('/');
