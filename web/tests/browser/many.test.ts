@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test';
 import { task, triedTask } from '../support/workload.mjs';
 import { expect, goTo, test } from './fixtures';
+import type { Daemon } from '../support/daemon.mjs';
 
 const confirm = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click();
 
@@ -124,11 +125,13 @@ test('a bulk requeue gives its tasks the class background, unless another is cho
 test('a job that is done says how many tasks no longer matched', async ({ open }) => {
   const page = await open();
   const at = new Date().toISOString();
-  const job = { id: 'j-1', action: 'retry', state: 'done', matched: 12, complete: true, changed: 5, skipped: 1, asked_at: at, ended_at: at };
+  const asked = { id: 'j-1', action: 'retry', filter: { handler: 'pay' }, by: 'night shift', asked_at: at };
+  const job = { ...asked, state: 'done', matched: 12, complete: true, changed: 5, skipped: 1, ended_at: at };
   await page.route('**/v1/bulk', (route) => route.fulfill({ json: { jobs: [job] } }));
   await goTo(page, '/bulk');
   await expect(page.getByRole('article')).toContainText('5 of 12 changed · 6 no longer matched · 1 skipped');
   await expect(page.getByRole('progressbar')).toHaveJSProperty('value', 12);
+  await expect(page.getByRole('article')).toContainText('Handler: pay · asked for by night shift');
 });
 
 test('a history with requeued tasks is requeued as the one without: those are left alone', async ({ open, daemon }) => {
@@ -231,4 +234,71 @@ test('a filter that matches nothing changes nothing', async ({ open }) => {
   const page = await open('/tasks?handler=act.nothing&key=none');
   await expect(page.getByText('No task matches')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Choose all that match' })).toHaveCount(0);
+});
+
+for (const [action, outcome] of [['Retry now', ''], ['Mark as done', 'succeeded'], ['Mark as failed', 'rejected']] as const) {
+  const handler = `act.all.${action.replaceAll(' ', '-').toLowerCase()}`;
+  const stored = { tasks: Array.from({ length: 3 }, () => task(handler, { delay_ms: 3_600_000 })) };
+  // What the tasks have become: due now, or ended.
+  const check = async (daemon: Daemon) => {
+    const { tasks } = await daemon.call('GET', outcome ? `/v1/history?handler=${handler}` : `/v1/tasks?handler=${handler}`);
+    expect(tasks).toHaveLength(3);
+    for (const each of tasks) {
+      if (outcome) expect(each.outcome).toBe(outcome);
+      else expect(Date.parse(each.next_at)).toBeLessThan(Date.now() + 60_000);
+      if (action === 'Mark as failed') expect(each.last_error).toContain('refunded');
+    }
+  };
+  const fill = async (page: Page) => {
+    const dialog = page.getByRole('dialog');
+    if (outcome) await dialog.getByLabel('Do not call callbacks').check();
+    if (action !== 'Mark as failed') return;
+    await expect(dialog.getByRole('button', { name: `${action}: 3` })).toBeDisabled();
+    await dialog.getByLabel('Reason').fill('refunded by hand');
+  };
+
+  test(`${action}: a bulk job on all that match comes to its end`, async ({ open, daemon }) => {
+    await daemon.call('POST', '/v1/tasks', stored);
+    const page = await open(`/tasks?handler=${handler}`);
+    await page.getByRole('button', { name: 'Choose all that match' }).click();
+    await page.getByRole('button', { name: action }).click();
+    await fill(page);
+    await confirm(page, `${action}: 3`);
+    await expect(page.getByRole('dialog')).toContainText('done');
+    await expect(page.getByRole('dialog')).toContainText('3 of 3 changed');
+    await check(daemon);
+    if (!outcome) for (const each of (await daemon.call('GET', `/v1/tasks?handler=${handler}`)).tasks) await daemon.call('POST', `/v1/tasks/${each.id}/cancel?untold=true`, {});
+  });
+
+  test(`${action}: all selected tasks are changed`, async ({ open, daemon }) => {
+    const selected = `${handler}.selected`;
+    await daemon.call('POST', '/v1/tasks', { tasks: Array.from({ length: 3 }, () => task(selected, { delay_ms: 3_600_000 })) });
+    const page = await open(`/tasks?handler=${selected}`);
+    await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+    await page.getByRole('button', { name: action }).click();
+    await fill(page);
+    await confirm(page, `${action}: 3`);
+    await expect(page.getByRole('dialog')).toContainText('3 of 3 changed');
+    const ended = (await daemon.call('GET', `/v1/history?handler=${selected}`)).tasks;
+    expect(ended.map((each: { outcome: string }) => each.outcome)).toEqual(outcome ? [outcome, outcome, outcome] : []);
+  });
+}
+
+test('a bulk job is stopped, and the tasks that it has not reached stay', async ({ open, daemon }) => {
+  await daemon.call('POST', '/v1/tasks', { tasks: Array.from({ length: 90 }, () => task('act.stop', { delay_ms: 3_600_000 })) });
+  const page = await open('/tasks?handler=act.stop');
+  await page.getByRole('button', { name: 'Choose all that match' }).click();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Do not call callbacks').check();
+  await dialog.getByLabel('At most per second').fill('1');
+  await dialog.getByRole('button', { name: 'Cancel: 90' }).click();
+  await dialog.getByRole('button', { name: 'Stop' }).click();
+  await expect(dialog.locator('.badge')).toHaveText('stopped');
+  const left = () => daemon.call('GET', '/v1/tasks?handler=act.stop&limit=100').then(({ tasks }) => tasks.length);
+  const after = await left();
+  expect(after).toBeGreaterThan(0);
+  await goTo(page, '/bulk');
+  await expect(page.getByRole('article').first()).toContainText('stopped');
+  expect(await left()).toBe(after);
 });
