@@ -7,6 +7,11 @@
 namespace easyretry::base {
 namespace {
 
+// The distance is at least this, which costs nothing.
+std::size_t difference_in_length(std::string_view a, std::string_view b) {
+  return std::max(a.size(), b.size()) - std::min(a.size(), b.size());
+}
+
 // How many letters must be added, removed, replaced, or swapped with the next one: the optimal string alignment.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last;
@@ -40,7 +45,9 @@ std::optional<std::string_view> nearest(std::string_view word, const std::vector
   std::optional<std::string_view> best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string_view candidate : known) {
-    const std::size_t apart = is_beginning(word, candidate) ? 1 : distance(word, candidate);
+    const bool begins = is_beginning(word, candidate);
+    if (!begins && difference_in_length(word, candidate) >= least) continue;
+    const std::size_t apart = begins ? 1 : distance(word, candidate);
     if (apart < least && 2 * apart < candidate.size()) {
       least = apart;
       best = candidate;
