@@ -40,7 +40,7 @@ function(discover_claims target)
     list(APPEND options --property TIMEOUT 900)  # the longest takes 60 seconds, and ten times as long with a sanitizer
   else()
     set(claims_BY case)
-    list(APPEND options --property TIMEOUT 300)
+    list(APPEND options --property TIMEOUT 600)
   endif()
   get_property(discovered TARGET ${target} PROPERTY discovered)
   set_property(TARGET ${target} APPEND PROPERTY discovered one)
