@@ -31,6 +31,7 @@ HOUR = 3_600_000
 TIMES = {"id": ID_STEP, **{name: STEP for name in ("created_at", "next_retry_time", "finished_at", "first_failed_at",
                                                    "last_error_time")}}
 
+# A path is read with GET; a pair is a path and the body of a POST that changes nothing.
 PAGES = {
     "overview: doctor": "/v1/doctor",
     "overview: series of an hour": "/v1/series?step=10s",
@@ -39,16 +40,37 @@ PAGES = {
     "tasks of a handler": "/v1/tasks?limit=50&handler=refund",
     "tasks, no match": "/v1/tasks?limit=50&handler=nothing",
     "tasks that run": "/v1/tasks?limit=50&state=running",
+    "tasks by tag": "/v1/tasks?limit=50&tag=vip",
+    "tasks by tag, no match": "/v1/tasks?limit=50&tag=nothing",
+    "tasks by attempts, no match": "/v1/tasks?limit=50&attempts_from=9",
+    "tasks by owner, no match": "/v1/tasks?limit=50&owner=nobody",
+    "tasks that are due, no match": "/v1/tasks?limit=50&due_until=2026-01-01T00:00:00Z",
+    "tasks by key": "/v1/tasks?limit=50&handler=mail&key=00000000000000000000000000000003",
     "history": "/v1/history?limit=50",
     "history, one outcome": "/v1/history?limit=50&outcome=exhausted",
     "history, a rare outcome": "/v1/history?limit=50&outcome=quarantined",
     "history, handler and outcome": "/v1/history?limit=50&handler=pay&outcome=exhausted",
     "history, no match": "/v1/history?limit=50&handler=nothing",
+    "history, kind of error, no match": "/v1/history?limit=50&error=0123456789abcdef",
+    "history, ended before any": "/v1/history?limit=50&finished_until=2001-01-01T00:00:00Z",
     "history, oldest first": "/v1/history?limit=50&order=oldest",
-    "errors": "/v1/errors?of=history&limit=100&within_ms=150",
+    "errors of history": "/v1/errors?of=history&limit=100&within_ms=150",
+    "errors of live tasks": "/v1/errors?of=tasks&limit=100&within_ms=150",
     "handlers": "/v1/handlers",
+    "circuits": "/v1/circuits",
+    "limits": "/v1/limits",
     "instances": "/v1/cluster",
     "bulk jobs": "/v1/bulk",
+    "alerts": "/v1/alerts",
+    "audit": "/v1/audit",
+    "tokens": "/v1/tokens",
+    "metrics for Prometheus": "/metrics",
+}
+# These look for 2 s at most, and only after a click.
+DRY_RUNS = {
+    "dry run: cancel, all match": ("/v1/bulk", {"action": "cancel", "everything": True, "most": 10_000_000, "dry_run": True}),
+    "dry run: requeue, one in ten": ("/v1/bulk", {"action": "requeue", "filter": {"outcome": "exhausted"}, "most": 10_000_000,
+                                                  "dry_run": True}),
 }
 
 
@@ -118,8 +140,9 @@ def request(daemon, path, body):
 
 
 def submit(daemon, count, **more):
+    """One in a hundred has a tag."""
     for begin in range(0, count, BATCH):
-        tasks = [{"handler": HANDLERS[number % 3], "key": f"{number:032}", "args": ["x" * 100], **more}
+        tasks = [{"handler": HANDLERS[number % 3], "key": f"{number:032}", "args": ["x" * 100], "tags": ["vip"] * (number % 100 == 0), **more}
                  for number in range(begin, min(begin + BATCH, count))]
         request(daemon, "/v1/tasks", {"tasks": tasks})
 
@@ -146,11 +169,12 @@ def fill(program, store, folder, history, live):
         store.copy(history // FIRST - 1)
 
 
-def times_of(daemon, path, requests):
+def times_of(daemon, asked, requests):
+    path, body = asked if isinstance(asked, tuple) else (asked, None)
     times = []
     for _ in range(requests):
         began = time.monotonic()
-        status, answer = daemon.ask("GET", path)
+        status, _, answer = daemon.ask_for_text("POST" if body else "GET", path, body)
         times.append((time.monotonic() - began) * 1000)
         if status != 200:
             sys.exit(f"{path}: {status} {answer}")
@@ -164,10 +188,10 @@ def measure(program, store, folder, requests):
         pages = PAGES | {"a task": f"/v1/tasks/{page['tasks'][0]['id']}"}
         if "postgres" in store.url:
             pages |= {"tables": "/v1/tables"}
-        for name, path in pages.items():
-            times = times_of(daemon, path, requests)
+        for name, asked in (pages | DRY_RUNS).items():
+            times = times_of(daemon, asked, max(1, requests // 10) if name in DRY_RUNS else requests)
             p99 = times[min(len(times) - 1, int(len(times) * 0.99))]
-            print(f"  {name:<32}{statistics.median(times):>9.1f}{p99:>9.1f}{times[-1]:>9.1f}", flush=True)
+            print(f"  {name:<34}{statistics.median(times):>9.1f}{p99:>9.1f}{times[-1]:>9.1f}", flush=True)
     finally:
         daemon.kill()
 
@@ -185,7 +209,7 @@ def main():
             store = KINDS[kind](pathlib.Path(folder))
             try:
                 fill(options.program, store, folder, options.history, options.live)
-                print(f"{kind}, {options.history:,} ended and {options.live:,} waiting\n{'':34}{'p50 ms':>9}{'p99':>9}{'max':>9}",
+                print(f"{kind}, {options.history:,} ended and {options.live:,} waiting\n{'':36}{'p50 ms':>9}{'p99':>9}{'max':>9}",
                       flush=True)
                 measure(options.program, store, folder, options.requests)
             finally:

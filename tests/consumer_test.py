@@ -66,7 +66,7 @@ def said_by_a_project(add, link, built, cmake, compiler, build_type, *flags):
         linking = command_for("app", own)
         borrow_archives(linking, own, pathlib.Path(built).resolve())
         run("sh", "-c", linking, cwd=own)
-        return run(own / "app")
+        return run(own / "app", cwd=own)
 
 
 def main():

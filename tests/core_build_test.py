@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from installed_library import ROOT, Failed, Installed, libraries_of, run
+from installed_library import ROOT, Failed, Installed, libraries_of, run, said_by
 
 FOLDER, CMAKE, COMPILER = sys.argv[1:4]
 del sys.argv[1:4]
@@ -35,9 +35,9 @@ class TheCore(unittest.TestCase):
         cls.installed.remove()
 
     def test_runs_a_program(self):
-        self.assertEqual(run(self.app), "paid 9.5\n")
-        self.assertEqual(run(self.installed.program_by_pkg_config(["easyretry"]), env={**os.environ, "LD_LIBRARY_PATH": str(self.library.parent)}),
-                         "paid 9.5\n")
+        self.assertEqual(said_by(self.app), "paid 9.5\n")
+        by_pkg_config = self.installed.program_by_pkg_config(["easyretry"])
+        self.assertEqual(said_by(by_pkg_config, env={**os.environ, "LD_LIBRARY_PATH": str(self.library.parent)}), "paid 9.5\n")
 
     def test_opens_its_stores_and_refuses_those_of_parts_that_were_left_out(self):
         program = self.installed.program("find_package(easyretry CONFIG REQUIRED)", source="parts.cpp")
@@ -89,14 +89,15 @@ class TheCore(unittest.TestCase):
 class Options(unittest.TestCase):
     """Configures only."""
 
+    def configure(self, *options, **environment):
+        shutil.rmtree(f"{FOLDER}-options", ignore_errors=True)
+        return run(CMAKE, "-G", "Ninja", "-S", ROOT, "-B", f"{FOLDER}-options", f"-DCMAKE_CXX_COMPILER={COMPILER}", *options,
+                   env={**os.environ, **environment})
+
     def refusal(self, *options, **environment):
         with self.assertRaises(Failed) as refused:
-            run(CMAKE, "-G", "Ninja", "-S", ROOT, "-B", f"{FOLDER}-refused", f"-DCMAKE_CXX_COMPILER={COMPILER}", *options,
-                env={**os.environ, **environment})
+            self.configure(*options, **environment)
         return str(refused.exception)
-
-    def setUp(self):
-        shutil.rmtree(f"{FOLDER}-refused", ignore_errors=True)
 
     def test_a_part_whose_libraries_are_missing_is_refused(self):
         said = self.refusal(*OPTIONS, "-DEASYRETRY_MXRMQ=ON")
@@ -108,11 +109,20 @@ class Options(unittest.TestCase):
             said = self.refusal(*OPTIONS, f"-DSQLite3_INCLUDE_DIR={folder}")
         self.assertIn('Could NOT find SQLite3: Found unsuitable version "3.34.1", but required is at least "3.35"', said)
 
+    def old_libraries(self, **versions):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        for library, version in versions.items():
+            pathlib.Path(folder, f"{library}.pc").write_text(f"Name: {library}\nDescription: an old one\nVersion: {version}\nLibs: -lold\n")
+        return folder
+
     def test_a_library_of_a_part_that_is_too_old_is_refused(self):
-        with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "libcurl.pc").write_text("Name: libcurl\nDescription: an old one\nVersion: 7.84.0\nLibs: -lcurl\n")
-            said = self.refusal(*OPTIONS, "-DEASYRETRY_ALERTS=ON", PKG_CONFIG_PATH=folder)
+        said = self.refusal(*OPTIONS, "-DEASYRETRY_ALERTS=ON", PKG_CONFIG_PATH=self.old_libraries(libcurl="7.84.0"))
         self.assertIn("EASYRETRY_ALERTS is ON, but the part alerts needs libcurl 7.85 or newer (Debian: libcurl4-openssl-dev)", said)
+
+    def test_parts_whose_libraries_are_too_old_are_left_out_by_themselves(self):
+        old = self.old_libraries(**{"libpq": "11.22", "libmariadb": "3.0.10", "hiredis": "0.13.3", "grpc++": "1.29.1"})
+        said = self.configure("-DEASYRETRY_PARTS=AUTO", "-DEASYRETRY_TESTS=OFF", "-DEASYRETRY_EXAMPLES=OFF", PKG_CONFIG_PATH=old)
+        self.assertIn("EasyRetry parts: alerts, config, remote, tracing; left out: mysql, nacos, postgres, redis, mxrmq, server", said)
 
     def test_a_value_other_than_auto_on_or_off_is_refused(self):
         self.assertIn("EASYRETRY_REDIS is MAYBE; write AUTO, ON or OFF", self.refusal(*OPTIONS, "-DEASYRETRY_REDIS=maybe"))

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-from installed_library import Failed, Installed, libraries_of, run
+from installed_library import Failed, Installed, libraries_of, run, said_by
 
 BUILD, CMAKE, COMPILER, FLAGS = sys.argv[1:5]
 del sys.argv[1:5]
@@ -40,7 +40,7 @@ class TheInstalledLibrary(unittest.TestCase):
 
     def test_is_found_without_components(self):
         program = self.installed.program("find_package(easyretry 0.1 CONFIG REQUIRED)", flags=FLAGS)
-        self.assertEqual(run(program), "paid 9.5\n")
+        self.assertEqual(said_by(program), "paid 9.5\n")
 
     def test_gives_a_program_on_sqlite_no_other_libraries_than_its_own(self):
         program = self.installed.program("find_package(easyretry CONFIG REQUIRED COMPONENTS sqlite)", source="parts.cpp", flags=FLAGS)
@@ -62,7 +62,7 @@ class TheInstalledLibrary(unittest.TestCase):
 
     def test_leaves_out_an_optional_component_that_does_not_exist(self):
         program = self.installed.program("find_package(easyretry CONFIG REQUIRED OPTIONAL_COMPONENTS oracle)", flags=FLAGS)
-        self.assertEqual(run(program), "paid 9.5\n")
+        self.assertEqual(said_by(program), "paid 9.5\n")
 
     def test_is_of_no_use_for_another_minor_version(self):
         for version in ("0.2", "0.0.9", "1.0", "0.1.7"):
@@ -71,7 +71,7 @@ class TheInstalledLibrary(unittest.TestCase):
             self.assertIn("version: 0.1.0", said)
 
     def test_is_found_by_pkg_config(self):
-        self.assertEqual(run(self.installed.program_by_pkg_config(["easyretry"], flags=FLAGS)), "paid 9.5\n")
+        self.assertEqual(said_by(self.installed.program_by_pkg_config(["easyretry"], flags=FLAGS)), "paid 9.5\n")
         self.check_parts(self.installed.program_by_pkg_config(["easyretry-postgres", "easyretry-redis"], "parts.cpp", FLAGS),
                          ["postgres", "redis"])
 

@@ -24,6 +24,11 @@ def run(*command, **options):
     return done.stdout
 
 
+def said_by(program, **options):
+    """What the program says. Its database is beside it."""
+    return run(program, cwd=program.parent, **options)
+
+
 class Installed:
     def __init__(self, build, cmake, compiler):
         self.cmake, self.compiler = cmake, compiler

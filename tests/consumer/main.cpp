@@ -12,7 +12,7 @@ struct Order {
 EASYRETRY_JSON(Order, id, amount)
 
 int main() {
-  Engine engine{"memory:"};
+  Engine engine{"sqlite:orders.db"};
   auto pay = engine.retryable("payment.pay", [](const Order& order) { return order.amount; });
   const auto paid = pay(Order{"order-42", 9.5});
   std::cout << "paid " << *paid << "\n";

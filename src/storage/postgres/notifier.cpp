@@ -1,30 +1,16 @@
 #include "storage/postgres/notifier.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <system_error>
+#include <set>
 #include <utility>
 
 #include <poll.h>
-#include <pthread.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "storage/postgres/statements.h"
-#include "storage/server/connection_pool.h"
 
 namespace easyretry::storage::postgres {
-namespace {
 
-// The kernel notices a peer that is dead, but not one that is alive and silent. So a connection that was quiet for
-// kQuiet is asked for a sign of life, and has kPatience to answer. Scans find the tasks that it did not report.
-constexpr std::chrono::seconds kQuiet{10};
-constexpr std::chrono::seconds kPatience{5};
-constexpr std::chrono::seconds kStopPatience{3};
-constexpr std::chrono::minutes kLongestWait{1};
-
-}  // namespace
+using server::Notifier;
 
 NotifyConnection::NotifyConnection(const std::string& settings)
     : handle_(PQconnectStart(settings.c_str())), events_(POLLOUT) {
@@ -90,37 +76,15 @@ std::vector<std::string> NotifyConnection::take_notifications() {
   return namespaces;
 }
 
-Wakeup::Wakeup() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (event_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-}
-
-Wakeup::~Wakeup() {
-  close(event_);
-}
-
-void Wakeup::signal() const {
-  eventfd_write(event_, 1);
-}
-
-void Wakeup::wait(int socket, short events, std::chrono::steady_clock::time_point until) const {
-  using std::chrono::nanoseconds;
-  std::array<pollfd, 2> sources{pollfd{event_, POLLIN, 0}, pollfd{socket, events, 0}};
-  const nanoseconds left =
-      std::clamp<nanoseconds>(until - std::chrono::steady_clock::now(), nanoseconds{0}, kLongestWait);
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
-  const timespec time{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
-  ppoll(sources.data(), sources.size(), &time, nullptr);
-  eventfd_t signalled = 0;
-  eventfd_read(event_, &signalled);
-}
+namespace {
 
 // One connection of the notifier, with one statement at a time.
-class Notifier::Link {
+class NotifyLink {
  public:
-  explicit Link(Notifier& notifier) : notifier_(notifier), connection_(notifier.settings_()) {}
-  ~Link() { notifier_.requeue_unconfirmed(); }
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
+  NotifyLink(Notifier& notifier, const std::string& settings) : notifier_(notifier), connection_(settings) {}
+  ~NotifyLink() { notifier_.requeue_unconfirmed(); }
+  NotifyLink(const NotifyLink&) = delete;
+  NotifyLink& operator=(const NotifyLink&) = delete;
 
   // Until the connection is lost or the notifier has finished. Returns whether the connection ever worked.
   bool run() {
@@ -128,7 +92,7 @@ class Notifier::Link {
       connection_.advance();
       for (const std::string& name_space : connection_.take_notifications()) notifier_.wake(name_space);
       if (connection_.idle()) send_next();
-      const bool silent = !connection_.idle() && Steady::now() >= next_;
+      const bool silent = !connection_.idle() && Notifier::Steady::now() >= next_;
       if (connection_.lost() || silent || notifier_.finished()) return worked_;
       notifier_.wait(connection_.socket(), connection_.events(), next_);
     }
@@ -138,7 +102,7 @@ class Notifier::Link {
   void send_next() {
     worked_ = true;
     handle_answer();
-    const auto now = Steady::now();
+    const auto now = Notifier::Steady::now();
     if (!listens_ && notifier_.has_listeners()) {
       asked_to_listen_ = true;
       return send(statements::listen.str());
@@ -148,13 +112,13 @@ class Notifier::Link {
       const std::set<std::string> namespaces = notifier_.take_pending();
       if (!namespaces.empty()) return notify(namespaces, now);
     }
-    if (listens_ && now - sent_at_ >= kQuiet) return send("SELECT 1");
-    next_ = listens_ ? sent_at_ + kQuiet : Steady::time_point::max();
+    if (listens_ && now - sent_at_ >= Notifier::kQuiet) return send("SELECT 1");
+    next_ = listens_ ? sent_at_ + Notifier::kQuiet : Notifier::Steady::time_point::max();
     if (notifier_.has_pending()) next_ = std::min(next_, next_notify_);
   }
 
-  void notify(const std::set<std::string>& namespaces, Steady::time_point now) {
-    next_notify_ = now + kInterval;
+  void notify(const std::set<std::string>& namespaces, Notifier::Steady::time_point now) {
+    next_notify_ = now + Notifier::kInterval;
     std::string script = statements::async_commit.str() + ";";  // for this script, which is one transaction
     for (const std::string& name_space : namespaces) {
       script += statements::notify.with({{"namespace", connection_.literal(name_space)}}) + ";";
@@ -163,8 +127,8 @@ class Notifier::Link {
   }
 
   void send(const std::string& statement) {
-    sent_at_ = Steady::now();
-    next_ = sent_at_ + kPatience;
+    sent_at_ = Notifier::Steady::now();
+    next_ = sent_at_ + Notifier::kPatience;
     connection_.send(statement);
   }
 
@@ -180,155 +144,21 @@ class Notifier::Link {
   bool worked_ = false;
   bool asked_to_listen_ = false;
   bool listens_ = false;
-  Steady::time_point sent_at_{};
-  Steady::time_point next_notify_{};
+  Notifier::Steady::time_point sent_at_{};
+  Notifier::Steady::time_point next_notify_{};
   // When to look again. While a statement is in flight: when the connection counts as silent.
-  Steady::time_point next_ = Steady::now() + kPatience;
+  Notifier::Steady::time_point next_ = Notifier::Steady::now() + Notifier::kPatience;
 };
 
-// Registers a listener until it is destroyed.
-class Notifier::Registration final : public Subscription {
- public:
-  Registration(Notifier& notifier, int number) : notifier_(notifier), number_(number) {}
-  ~Registration() override {
-    const std::lock_guard lock{notifier_.mutex_};
-    notifier_.listeners_.erase(number_);
-  }
-  Registration(const Registration&) = delete;
-  Registration& operator=(const Registration&) = delete;
+}  // namespace
 
- private:
-  Notifier& notifier_;
-  const int number_;
-};
-
-Notifier::Notifier(std::function<std::string()> settings, std::shared_ptr<const std::atomic<bool>> behind_pooler)
-    : settings_(std::move(settings)), behind_pooler_(std::move(behind_pooler)), random_(base::random_seed()) {}
-
-Notifier::~Notifier() {
-  {
-    const std::lock_guard lock{mutex_};
-    stop_by_ = Steady::now() + kStopPatience;
-  }
-  wakeup_.signal();
-  if (thread_.joinable()) thread_.join();
-}
-
-void Notifier::announce(const std::string& name_space) {
-  {
-    const std::lock_guard lock{mutex_};
-    if (!pending_.insert(name_space).second) return;
-    start();
-  }
-  wakeup_.signal();
-}
-
-std::unique_ptr<Subscription> Notifier::listen(const std::string& name_space, std::function<void()> wake) {
-  if (*behind_pooler_) return nullptr;  // the server would notify a session that is not ours by then
-  std::unique_ptr<Subscription> subscription;
-  {
-    const std::lock_guard lock{mutex_};
-    subscription = std::make_unique<Registration>(*this, next_listener_);
-    listeners_.emplace(next_listener_++, Listener{name_space, std::move(wake)});
-    start();
-  }
-  wakeup_.signal();
-  return subscription;
-}
-
-void Notifier::start() {
-  if (thread_.joinable()) return;
-  thread_ = std::thread{[this] { run(); }};
-  pthread_setname_np(thread_.native_handle(), "er-notify");
-}
-
-// A notifier that is being destroyed tries one more connection: if the server does not accept it, no instance listens.
-void Notifier::run() {
-  for (int failures = 0; !finished();) {
-    const bool last = stopping();
-    if (use_connection()) failures = 0;
-    if (last) return;
-    pause(server::reconnect_pause(failures++, random_));
-  }
-}
-
-// Returns whether it ever worked.
-bool Notifier::use_connection() {
-  try {
-    return Link{*this}.run();
-  } catch (const server::ServerError&) {
-    return false;  // the password cannot be read; the sessions of the store say so
-  }
-}
-
-bool Notifier::stopping() {
-  const std::lock_guard lock{mutex_};
-  return stop_by_.has_value();
-}
-
-void Notifier::pause(std::chrono::microseconds time) {
-  for (const auto until = Steady::now() + time; Steady::now() < until && !stopping();) wait(-1, 0, until);
-}
-
-bool Notifier::finished() {
-  const std::lock_guard lock{mutex_};
-  return stop_by_ && ((pending_.empty() && in_flight_.empty()) || Steady::now() >= *stop_by_);
-}
-
-void Notifier::wait(int socket, short events, Steady::time_point until) {
-  {
-    const std::lock_guard lock{mutex_};
-    if (stop_by_) until = std::min(until, *stop_by_);
-  }
-  wakeup_.wait(socket, events, until);
-}
-
-bool Notifier::has_pending() {
-  const std::lock_guard lock{mutex_};
-  return !pending_.empty();
-}
-
-std::set<std::string> Notifier::take_pending() {
-  const std::lock_guard lock{mutex_};
-  in_flight_ = std::exchange(pending_, {});
-  return in_flight_;
-}
-
-void Notifier::confirm_sent() {
-  const std::lock_guard lock{mutex_};
-  in_flight_.clear();
-}
-
-void Notifier::requeue_unconfirmed() {
-  const std::lock_guard lock{mutex_};
-  pending_.merge(std::exchange(in_flight_, {}));
-}
-
-bool Notifier::has_listeners() {
-  const std::lock_guard lock{mutex_};
-  return !listeners_.empty();
-}
-
-void Notifier::wake_all() {
-  {
-    const std::lock_guard lock{mutex_};
-    for (auto& [number, listener] : listeners_) listener.woken = false;
-  }
-  wake_newcomers();
-}
-
-void Notifier::wake_newcomers() {
-  const std::lock_guard lock{mutex_};
-  for (auto& [number, listener] : listeners_) {
-    if (!std::exchange(listener.woken, true)) listener.wake();
-  }
-}
-
-void Notifier::wake(const std::string& name_space) {
-  const std::lock_guard lock{mutex_};
-  for (const auto& [number, listener] : listeners_) {
-    if (listener.name_space == name_space) listener.wake();
-  }
+std::shared_ptr<Notifier> make_notifier(std::function<std::string()> settings,
+                                        std::shared_ptr<const std::atomic<bool>> behind_pooler) {
+  return std::make_shared<Notifier>(
+      [settings = std::move(settings)](Notifier& notifier) {
+        return NotifyLink{notifier, settings()}.run();
+      },
+      [behind_pooler = std::move(behind_pooler)] { return !*behind_pooler; });
 }
 
 }  // namespace easyretry::storage::postgres

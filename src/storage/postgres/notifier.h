@@ -1,27 +1,19 @@
 #pragma once
-// Tells other processes about due tasks with NOTIFY: one connection and one thread, made when they are first needed.
+// Announcements with NOTIFY and LISTEN.
 //
 // A commit that notifies holds a lock of the whole server until it is on disk, and all other commits that notify wait
-// for it. So none of our inserts notifies. Announcements are sent here, afterwards, by a transaction that does not wait
-// for the disk, and at most once in kInterval. A connection that is lost, even silently, is replaced; then all
-// listeners are woken, for what they may have missed.
+// for it. So none of our inserts notifies. Announcements are sent afterwards, by a transaction that does not wait for
+// the disk, and at most once in Notifier::kInterval.
 
 #include <atomic>
-#include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <libpq-fe.h>
 
-#include "base/random.h"
-#include "storage/sql/server_options.h"
+#include "storage/server/notifier.h"
 
 namespace easyretry::storage::postgres {
 
@@ -61,75 +53,10 @@ class NotifyConnection {
   short events_;
 };
 
-// Ends the wait of one thread for its socket.
-class Wakeup {
- public:
-  Wakeup();
-  ~Wakeup();
-  Wakeup(const Wakeup&) = delete;
-  Wakeup& operator=(const Wakeup&) = delete;
-
-  void signal() const;  // from any thread; remembered if no thread waits
-  // Until signal(), or the socket (-1: none) has one of the events, or `until`.
-  void wait(int socket, short events, std::chrono::steady_clock::time_point until) const;
-
- private:
-  const int event_;
-};
-
-class Notifier final : public sql::Channel {
- public:
-  // `settings` as libpq takes them, asked for each connection; it may throw ServerError. `behind_pooler` is set by the
-  // sessions of the store, which are there before anything listens.
-  Notifier(std::function<std::string()> settings, std::shared_ptr<const std::atomic<bool>> behind_pooler);
-  ~Notifier() override;  // when all announcements have been sent, or after a few seconds
-  Notifier(const Notifier&) = delete;
-  Notifier& operator=(const Notifier&) = delete;
-
-  void announce(const std::string& name_space) override;
-  // Must not outlive this. Null behind a pooler.
-  std::unique_ptr<Subscription> listen(const std::string& name_space, std::function<void()> wake) override;
-
-  static constexpr std::chrono::milliseconds kInterval{2};
-
- private:
-  using Steady = std::chrono::steady_clock;
-  struct Listener {
-    std::string name_space;
-    std::function<void()> wake;
-    bool woken = false;  // for what came before it listened
-  };
-  class Registration;
-  class Link;
-
-  void start();  // with mutex_ held
-  void run();
-  bool use_connection();
-  void pause(std::chrono::microseconds time);
-  void wait(int socket, short events, Steady::time_point until);
-  bool stopping();
-  bool finished();
-  bool has_pending();
-  std::set<std::string> take_pending();
-  void confirm_sent();
-  void requeue_unconfirmed();
-  bool has_listeners();
-  void wake_all();
-  void wake_newcomers();
-  void wake(const std::string& name_space);
-
-  const std::function<std::string()> settings_;
-  const std::shared_ptr<const std::atomic<bool>> behind_pooler_;
-  base::Random random_;
-  Wakeup wakeup_;
-
-  std::mutex mutex_;  // guards what follows
-  std::map<int, Listener> listeners_;
-  int next_listener_ = 0;
-  std::set<std::string> pending_;  // namespaces to announce
-  std::set<std::string> in_flight_;
-  std::optional<Steady::time_point> stop_by_;  // set in the destructor
-  std::thread thread_;
-};
+// `settings` as libpq takes them, asked for each connection; it may throw ServerError. `behind_pooler` is set by the
+// sessions of the store, which are there before anything listens: there, the server would notify a session that is not
+// ours by then.
+std::shared_ptr<server::Notifier> make_notifier(std::function<std::string()> settings,
+                                                std::shared_ptr<const std::atomic<bool>> behind_pooler);
 
 }  // namespace easyretry::storage::postgres

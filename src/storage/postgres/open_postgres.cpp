@@ -82,7 +82,7 @@ sql::ServerOptions postgres_options(const StoreUrl& address, std::string_view ur
     *behind_pooler = session->behind_pooler();
     return session;
   };
-  options.channel = std::make_shared<postgres::Notifier>(current, behind_pooler);
+  options.notifier = postgres::make_notifier(current, behind_pooler);
   options.joins = Transaction::Kind::postgres;
   options.join = [](void* connection) {
     return std::make_unique<postgres::PostgresSession>(static_cast<PGconn*>(connection));

@@ -126,8 +126,7 @@ bool Connection::broken() const {
 }
 
 Reply Connection::run(const Command& command) {
-  append(command);
-  send();
+  order(command);
   Reply reply = receive();
   if (!reply.is_error()) return reply;
   broken_ = broken_ || spoils_connection(reply.text());
@@ -158,6 +157,25 @@ std::vector<Answer> Connection::collect() {
   if (confirmation_.replicas > 0) confirm(answers);
   posted_.clear();
   return answers;
+}
+
+void Connection::order(const Command& command) {
+  append(command);
+  send();
+}
+
+std::optional<Reply> Connection::arrived() {
+  void* reply = nullptr;
+  if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) give_up(true);
+  if (reply == nullptr) return std::nullopt;
+  return Reply{static_cast<redisReply*>(reply)};
+}
+
+void Connection::read() {
+  char byte = 0;
+  const bool nothing = recv(context_->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+  if (nothing && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+  if (redisBufferRead(context_.get()) != REDIS_OK) give_up(true);
 }
 
 Answer Connection::collect_one(const Posting& posting) {

@@ -135,6 +135,12 @@ class Connection {
   void post(std::span<const Posting> postings, const Confirmation& confirmation);
   std::vector<Answer> collect();
 
+  // For a connection that has subscribed: messages come at any time. None of these waits.
+  int socket() const { return context_->fd; }
+  void order(const Command& command);
+  void read();                     // what the socket has
+  std::optional<Reply> arrived();  // the next reply or message, once it is whole
+
  private:
   void introduce(const Address& address);
   Answer collect_one(const Posting& posting);

@@ -48,6 +48,11 @@ class Link {
   // Throws what went wrong, including errors that the server answers with.
   Reply run(Lane lane, Slot slot, const Command& command);
 
+  // Of the server that has the slot, as far as is known. Throws ServerError.
+  Address address_of(Slot slot) const { return options_.address.at(topology_->of(slot)); }
+  // Call it when that server did not answer.
+  void look_again(const Address& suspect) { topology_->look_again(suspect.endpoint()); }
+
  private:
   class Exchange;
   using NodePtr = std::shared_ptr<Node>;

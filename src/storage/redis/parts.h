@@ -185,6 +185,7 @@ class Parts {
   void run(CallKind kind, const std::vector<std::unique_ptr<AJob>>& jobs) {
     run(kind, pointers_to(jobs));
   }
+  Link& link() { return link_; }
   // Plain commands that read.
   std::vector<Answer> look(std::span<const Request> requests) { return link_.run(Lane::control, requests, {}); }
 

@@ -9,6 +9,7 @@
 #include "storage/redis/changer.h"
 #include "storage/redis/housekeeping.h"
 #include "storage/redis/inserter.h"
+#include "storage/redis/notifier.h"
 #include "storage/redis/parts.h"
 #include "storage/redis/record_layout.h"
 #include "storage/redis/search.h"
@@ -163,7 +164,8 @@ class RedisStore final : public Store {
         parts_(parts_options()),
         inserter_(parts_, options.total_shards),
         changer_(parts_, options_),
-        search_(parts_, options.total_shards) {
+        search_(parts_, options.total_shards),
+        notifier_(redis::make_notifier(parts_.link(), options.prefix, options.address.database)) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       inserts_.push_back(std::make_unique<server::GroupInserts>(
           "redis.insert",
@@ -262,6 +264,10 @@ class RedisStore final : public Store {
   Result<bool> expire(std::span<const Retention> rules) override {
     return answer("redis.expire", [&](bool&) { return redis::expire(parts_, rules); });
   }
+  void announce(const std::string& name_space) override { notifier_->announce(name_space); }
+  std::unique_ptr<Subscription> listen(const std::string& name_space, std::function<void()> wake) override {
+    return notifier_->listen(name_space, std::move(wake));
+  }
 
  private:
   redis::PartsOptions parts_options() {
@@ -321,6 +327,7 @@ class RedisStore final : public Store {
   redis::Search search_;
   // One per part: if one cannot be reached, inserts into the others do not fail with it.
   std::vector<std::unique_ptr<server::GroupInserts>> inserts_;
+  const std::unique_ptr<server::Notifier> notifier_;
 };
 
 }  // namespace

@@ -8,19 +8,12 @@
 #include <easyretry/time.h>
 
 #include "storage/history.h"
+#include "storage/server/notifier.h"
 #include "storage/sql/session.h"
 #include "storage/table_router.h"
 #include "storage/url.h"
 
 namespace easyretry::storage::sql {
-
-// How a server tells other processes about due tasks: Store::announce and Store::listen.
-class Channel {
- public:
-  virtual ~Channel() = default;
-  virtual void announce(const std::string& name_space) = 0;
-  virtual std::unique_ptr<Subscription> listen(const std::string& name_space, std::function<void()> wake) = 0;
-};
 
 struct ServerOptions {
   std::string kind;  // "postgres": the first word of every error
@@ -40,7 +33,7 @@ struct ServerOptions {
   Transaction::Kind joins{};
   std::function<std::unique_ptr<Session>(void* connection)> join{};
 
-  std::shared_ptr<Channel> channel{};  // null: the server has none
+  std::shared_ptr<server::Notifier> notifier{};  // null: the server has no announcements
 };
 
 // Throws std::invalid_argument for values that are invalid on every server.

@@ -348,11 +348,11 @@ IntakeReply ServerStore::take_in(Session& session, const IntakeQuery& query, con
 }
 
 void ServerStore::announce(const std::string& name_space) {
-  if (options_.channel) options_.channel->announce(name_space);
+  if (options_.notifier) options_.notifier->announce(name_space);
 }
 
 std::unique_ptr<Subscription> ServerStore::listen(const std::string& name_space, std::function<void()> wake) {
-  return options_.channel ? options_.channel->listen(name_space, std::move(wake)) : nullptr;
+  return options_.notifier ? options_.notifier->listen(name_space, std::move(wake)) : nullptr;
 }
 
 }  // namespace easyretry::storage::sql

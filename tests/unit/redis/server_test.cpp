@@ -1,5 +1,6 @@
 // Servers that refuse commands, for a while or for ever: the errors, and that no task is lost.
 
+#include <atomic>
 #include <fstream>
 
 #include "support/eventually.h"
@@ -55,7 +56,7 @@ TEST_F(RedisServer, AUserWithoutRightsIsRefusedWithTheRuleToMake) {
 // The permissions of docs/redis.md are enough.
 TEST_F(RedisServer, AUserWithTheDocumentedRightsDoesEverything) {
   run({"ACL", "SETUSER", "app", "on", ">secret", "~{easyretry}:*", "+@read", "+@write", "+@connection", "+evalsha",
-       "+script|load", "+info", "+time", "+wait"});
+       "+script|load", "+info", "+time", "+wait", "&{easyretry}:*", "+publish", "+subscribe"});
   const auto store = open_store(url("app:secret"), system_clock());
   EXPECT_THAT(store->info().durability.words, HasSubstr("appendfsync=unknown"));
   finish(*store, claimed(*store, {stored(*store, a_task())}).at(0));
@@ -63,6 +64,21 @@ TEST_F(RedisServer, AUserWithTheDocumentedRightsDoesEverything) {
   EXPECT_TRUE(store->list({}));
   EXPECT_TRUE(store->beat({.name_space = "shop", .node = "a", .ttl = 10s}));
   EXPECT_TRUE(store->counts("shop"));
+  std::atomic<int> heard{0};
+  const auto listening = store->listen("shop", [&] { ++heard; });
+  ASSERT_TRUE(listening);
+  ASSERT_TRUE(test::eventually([&] { return heard == 1; }));
+  open_store(url("app:secret"), system_clock())->announce("shop");
+  EXPECT_TRUE(test::eventually([&] { return heard == 2; }));
+}
+
+// So that its engine asks for new tasks as often as without announcements.
+TEST_F(RedisServer, AUserWithoutTheRightToSubscribeDoesNotListen) {
+  run({"ACL", "SETUSER", "app", "on", ">secret", "~{easyretry}:*", "resetchannels", "+@all"});
+  const auto store = open_store(url("app:secret"), system_clock());
+  EXPECT_FALSE(store->listen("shop", [] {}));
+  store->announce("shop");
+  EXPECT_TRUE(store->list({}));
 }
 
 TEST_F(RedisServer, OneThatMayThrowTasksAwayIsRefused) {

@@ -80,7 +80,8 @@ TEST_F(RedisClusterStore, AUserWithTheDocumentedRightsDoesEverything) {
   const std::string user = "u" + prefix();
   const std::string own = "{" + prefix();
   cluster.order({"ACL", "SETUSER", user, "on", ">secret", "~" + own + "}:*", "~" + own + ".*", "+@read", "+@write",
-                 "+@connection", "+evalsha", "+script|load", "+info", "+time", "+wait", "+cluster|slots"});
+                 "+@connection", "+evalsha", "+script|load", "+info", "+time", "+wait", "+cluster|slots",
+                 "&" + own + "}:*", "+publish", "+subscribe"});
   const std::string port = std::to_string(test::shared_server_port(ServerKind::redis_cluster));
   const auto app =
       open_store("redis+cluster://" + user + ":secret@127.0.0.1:" + port + "?wait=1&shards=2&tags=6&prefix=" + prefix(),
@@ -90,6 +91,12 @@ TEST_F(RedisClusterStore, AUserWithTheDocumentedRightsDoesEverything) {
   EXPECT_TRUE(app->list({}));
   EXPECT_TRUE(app->beat({.name_space = "shop", .node = "a", .ttl = 10s}));
   EXPECT_TRUE(app->counts("shop"));
+  std::atomic<int> heard{0};
+  const auto listening = app->listen("shop", [&] { ++heard; });
+  ASSERT_TRUE(listening);
+  ASSERT_TRUE(test::eventually([&] { return heard == 1; }));
+  store->announce("shop");
+  EXPECT_TRUE(test::eventually([&] { return heard == 2; })) << "through whichever node it was announced";
   cluster.order({"ACL", "DELUSER", user});
 }
 
