@@ -10,7 +10,7 @@ namespace {
 // Small pages while many shards have many tasks; reading is ahead of claiming by one page per shard.
 constexpr std::size_t kSmallestPage = 16;
 
-// Not as many as there is room for at once: the first ones can be claimed while the rest is read.
+// Fewer than there is room for: the first tasks can be claimed while the rest is read.
 constexpr std::size_t kTasksPerRead = 10'000;
 
 // If a transaction takes longer to commit, the ordinary passes find its tasks.

@@ -22,9 +22,9 @@
 
 namespace easyretry::engine {
 
-// Which traces are recorded.
+// Selects the traces that are recorded.
 struct Sampling {
-  bool follows_submitter = true;  // if the submitter has a trace, it has decided
+  bool follows_submitter = true;  // if the submitter has a trace, its decision counts
   double ratio = 1;  // otherwise this share of the traces, chosen by their ids: every instance chooses the same
 };
 
@@ -34,7 +34,7 @@ class TaskTrace {
   TaskTrace(const TaskInfo& task, const Sampling& sampling);
 
   bool sampled() const { return sampled_; }
-  // Of a span of this trace.
+  // For a span of this trace.
   std::string traceparent(std::string_view span) const;
   // Span ids
   std::string submit() const { return id("submit"); }
