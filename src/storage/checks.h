@@ -19,7 +19,7 @@ std::optional<Error> refuse_batch(std::span<const NewTask> tasks, std::string_vi
 // For a task with OnDuplicate::reject whose key is live.
 Error duplicate(std::string_view where, std::string_view key, TaskId there);
 
-// For an insert whose answer would have been this reply. If it is in doubt, the failure has the ids of the new tasks.
+// For an insert whose answer would have been this reply. If the error is in doubt, the failure has the new tasks' ids.
 InsertFailure failure(Error error, const InsertReply& unsent);
 
 // --- Pauses ---

@@ -1,5 +1,5 @@
 #pragma once
-// The text in which a member is stored: what it says about itself is the first line, its handlers are the second.
+// The text in which a member is stored: its own description is the first line, its handlers are the second.
 // Releases that do not know about handlers write the first line only, and display both.
 
 #include <cstddef>

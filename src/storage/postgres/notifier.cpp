@@ -17,7 +17,7 @@
 namespace easyretry::storage::postgres {
 namespace {
 
-// The kernel notices a peer that is dead, but not one that is alive and silent. So a connection that was quiet for
+// The kernel notices a peer that is dead, but not one that is alive and silent. So a connection that has been quiet for
 // kQuiet is asked for a sign of life, and has kPatience to answer. Scans find the tasks that it did not report.
 constexpr std::chrono::seconds kQuiet{10};
 constexpr std::chrono::seconds kPatience{5};
@@ -182,7 +182,7 @@ class Notifier::Link {
   bool listens_ = false;
   Steady::time_point sent_at_{};
   Steady::time_point next_notify_{};
-  // When to look again. While a statement is in flight: when the connection counts as silent.
+  // The time of the next look. While a statement is in flight: the time when the connection counts as silent.
   Steady::time_point next_ = Steady::now() + kPatience;
 };
 
@@ -242,7 +242,7 @@ void Notifier::start() {
   pthread_setname_np(thread_.native_handle(), "er-notify");
 }
 
-// A notifier that is being destroyed tries one more connection: if the server does not accept it, no instance listens.
+// A notifier that is being destroyed tries one more connection: if the server refuses it, no instance listens either.
 void Notifier::run() {
   for (int failures = 0; !finished();) {
     const bool last = stopping();

@@ -3,8 +3,8 @@
 //
 // A commit that notifies holds a lock of the whole server until it is on disk, and all other commits that notify wait
 // for it. So none of our inserts notifies. Announcements are sent here, afterwards, by a transaction that does not wait
-// for the disk, and at most once in kInterval. A connection that is lost, even silently, is replaced; then all
-// listeners are woken, for what they may have missed.
+// for the disk, and at most once in kInterval. A connection that is lost, even silently, is replaced. Then all
+// listeners are woken, because they may have missed announcements.
 
 #include <atomic>
 #include <chrono>
@@ -25,17 +25,17 @@
 
 namespace easyretry::storage::postgres {
 
-// A connection on which nothing waits, so that its user can wait for other things as well.
+// A connection that never blocks, so that its user can wait for other things as well.
 class NotifyConnection {
  public:
   explicit NotifyConnection(const std::string& settings);  // as libpq takes them; begins to connect
 
-  // Does what can be done without waiting.
+  // Does all work that needs no waiting.
   void advance();
   bool lost() const { return stage_ == Stage::lost; }  // for good
   // Connected, and the last statement has been answered.
   bool idle() const { return stage_ == Stage::idle; }
-  // Only while idle(). It is not idle afterwards: even an answer that is there at once is read by advance(). The
+  // Only while idle(). It is not idle afterwards: even an answer that comes at once is read by advance(). The
   // statement returns nothing. If the server refuses it, the connection is lost.
   void send(const std::string& statement);
   std::string literal(const std::string& text) const;
@@ -70,7 +70,7 @@ class Wakeup {
   Wakeup& operator=(const Wakeup&) = delete;
 
   void signal() const;  // from any thread; remembered if no thread waits
-  // Until signal(), or the socket (-1: none) has one of the events, or `until`.
+  // Waits for signal(), for one of the events of the socket (-1: none), or until `until`.
   void wait(int socket, short events, std::chrono::steady_clock::time_point until) const;
 
  private:
@@ -97,7 +97,7 @@ class Notifier final : public sql::Channel {
   struct Listener {
     std::string name_space;
     std::function<void()> wake;
-    bool woken = false;  // for what came before it listened
+    bool woken = false;  // because of announcements before it listened
   };
   class Registration;
   class Link;
