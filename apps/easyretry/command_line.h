@@ -30,7 +30,7 @@ std::string not_a_whole_number(const std::string& text, std::int64_t least, std:
 // True if a word of the line is neither a command, an option nor a value. CLI11 shows help before it complains.
 bool has_unexpected_word(const CLI::App& app);
 
-// What is wrong with the command line, and what was probably meant: two lines, whatever the command line contains.
+// Explains the problem with the command line, and what was probably meant: two lines, whatever it contains.
 // `app` has just thrown `error`.
 std::string explanation(const CLI::App& app, const CLI::ParseError& error);
 

@@ -167,7 +167,7 @@ class Engine {
   void stop();
 
   std::optional<TaskInfo> find(TaskId id) const;
-  // The live task with this key or, if there is none, the one that was stored last of those in history.
+  // The live task with this key or, if there is none, the one in history that was stored last.
   std::optional<TaskInfo> find(std::string_view handler, std::string_view key) const;
   // Blocks until the task has ended and its callback, if it has one, has run; or until the time is over. A timeout of 0
   // only looks. Returns at once if there is no such task, and when this engine stops. An end that this engine writes is
@@ -220,7 +220,7 @@ class Engine {
   std::vector<PausedHandler> paused() const;  // ordered by name, read from the store
   // The circuits of the handlers registered here, by name, as this instance sees them (HandlerOptions::circuit).
   std::vector<CircuitInfo> circuits() const;
-  // One of them. Throws std::invalid_argument if there is none of this name.
+  // One of them. Throws std::invalid_argument if there is no circuit with this name.
   CircuitHandle circuit(std::string_view name) const;
   // The limits of these handlers and of their circuits (HandlerOptions::limit, CircuitOptions::limit).
   std::vector<LimitInfo> limits() const;

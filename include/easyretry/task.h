@@ -26,7 +26,7 @@ enum class TaskState {
   finished,  // in history; `outcome` tells how it ended
 };
 
-// What remains to be done. Callbacks are separate stages: if one throws, only the callback is retried, not the handler.
+// The part of a task that remains to be done. Callbacks are separate stages: if one throws, only it is retried.
 enum class Stage { run, on_success, on_final_failure };
 
 enum class Outcome {

@@ -219,7 +219,7 @@ class Attempt {
     return s;
   }
 
-  // Keeps the result with history. One that cannot be kept is logged: the task has succeeded all the same.
+  // Keeps the result with history. If it cannot be kept, that is logged: the task has succeeded anyway.
   Settlement with_result(std::string result, Settlement s) {
     const Millis keep = handler_.options.keep_results;
     if (keep <= Millis{0} || !handler_.returns_value || result.empty()) return s;

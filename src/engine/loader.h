@@ -55,7 +55,7 @@ class Loader {
   // Tasks may appear in the next moments without news, by transactions that are not ours: passes follow each other
   // quickly for a while. From any thread.
   void expect_more();
-  // What this instance looks after from now on; starts a pass if that is a change. False: it is not. From any thread.
+  // Sets what this instance owns from now on; starts a pass if that is a change. False: it is not. From any thread.
   bool own(Ownership owned);
   std::shared_ptr<const Ownership> owned() const;
 

@@ -328,7 +328,7 @@ class Store {
   // Starts an ended task again, as a new generation with a new id, and marks the ended record with that id: both or
   // neither. nullopt: there is no such task, its arguments were removed, its key is live, or it is marked already, so
   // repeating this starts nothing twice. Only the newest generation can be requeued. The new task is
-  // of the class `as`, or of that of the ended one.
+  // of the class `as`, or of the class of the ended one.
   virtual Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids,
                                                              std::optional<TaskClass> as = std::nullopt) = 0;
   // The same with other arguments, in the form in which they are stored: of the task's payload version. Also for a task

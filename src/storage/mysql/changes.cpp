@@ -118,7 +118,7 @@ void mark_claimed(std::vector<TaskRecord>& records, const ClaimRequest& request,
   }
 }
 
-// Many tasks end alike: one statement for each outcome and error, and one for all that have an attempt to record.
+// Many tasks end in the same way: one statement for each outcome and error, and one for all with an attempt to record.
 void copy_into_history(Connection& connection, const std::string& table, const std::string& history,
                        std::span<const Settlement* const> settlements, TimePoint now) {
   std::map<std::pair<Outcome, std::string_view>, std::vector<TaskId>> alike;

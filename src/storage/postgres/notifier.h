@@ -32,7 +32,7 @@ class NotifyConnection {
 
   // Does all work that needs no waiting.
   void advance();
-  bool lost() const { return stage_ == Stage::lost; }  // for good
+  bool lost() const { return stage_ == Stage::lost; }  // not recoverable
   // Connected, and the last statement has been answered.
   bool idle() const { return stage_ == Stage::idle; }
   // Only while idle(). It is not idle afterwards: even an answer that comes at once is read by advance(). The

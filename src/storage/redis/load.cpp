@@ -200,7 +200,7 @@ std::set<ShardId> wanting(const Jobs& jobs, Shards& shards, std::size_t limit) {
   return some;
 }
 
-// Keys are spread evenly, so an equal share from each part mostly makes a page. If it does not, more is read.
+// Keys are spread evenly, so an equal share from each part usually makes a page. If it does not, more is read.
 void read(Parts& parts, const Jobs& jobs, Shards& shards, std::size_t limit, std::size_t share) {
   parts.run(CallKind::read, jobs);
   for (auto more = wanting(jobs, shards, limit); !more.empty(); more = wanting(jobs, shards, limit)) {

@@ -33,8 +33,8 @@ class LiveRows {
   void free_keys(std::span<const TaskId> ids);
 
   // Calls body(table, part) for the tables that the tasks may be in, in the order in which rows move, until it has
-  // returned all of them, as a vector of ids or records. Each entry of the batch names another task. Throws
-  // LayoutChanged if some may be elsewhere by now.
+  // returned all of them, as a vector of ids or records. Each entry of the batch names a different task. Throws
+  // LayoutChanged if some may be in other tables by now.
   template <class T, class IdOf, class Body>
   auto each(std::span<const T> batch, IdOf id_of, Body body);
 

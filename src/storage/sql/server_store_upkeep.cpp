@@ -74,7 +74,7 @@ class Agreement {
   const ServerOptions& options_;
 };
 
-// Newest months first: old tasks are seldom asked for.
+// Newest months first: old tasks are rarely requested.
 std::vector<TaskRecord> find_finished(Session& session, Tables& tables, std::set<TaskId> wanted) {
   std::vector<TaskRecord> found;
   if (wanted.empty()) return found;
