@@ -25,7 +25,7 @@ class Attempt {
     return conclude(call());
   }
 
-  // The settlement, if the handler is not to be run.
+  // The settlement if the handler must not run; nullopt if it must.
   std::optional<Settlement> nothing_to_run() {
     if (crashes_exceeded()) return quarantine();
     if (info().stage == Stage::on_success || info().stage == Stage::on_final_failure) return repeat_callback();

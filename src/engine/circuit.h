@@ -52,7 +52,7 @@ class AnswerWindow {
 
   void add(Instant now, bool answered) { add(now, answered ? AnswerSums{1, 0} : AnswerSums{0, 1}); }
   void add(Instant now, AnswerSums sums);
-  // Of the seconds that began after `from`, up to now.
+  // The sum over the seconds that began after `from`, up to now.
   AnswerSums since(Instant from) const;
 
  private:

@@ -76,7 +76,7 @@ class Core {
   Result<std::vector<storage::Inserted>> submit(const Transaction& within, std::span<const task::NewTask> tasks);
   Result<std::optional<task::TaskRecord>> find(TaskId id);
   Result<std::vector<task::TaskRecord>> find(std::span<const TaskId> ids);  // unknown ids are left out
-  // By key: the live task, and of those that ended the one that was stored last. Throw std::invalid_argument without a
+  // By key: the live task, or the ended task that was stored last. Throw std::invalid_argument without a
   // handler or a key.
   Result<std::optional<task::TaskRecord>> find_live(std::string_view handler, std::string_view key);
   Result<std::optional<task::TaskRecord>> find_ended(std::string_view handler, std::string_view key);
@@ -130,11 +130,11 @@ class Core {
   std::shared_ptr<const FilterChain> filters() const { return context_->filters.chain(); }
   // How a row of the inbox becomes a task. Before the first step.
   void convert_inbox_with(storage::Convert convert) { intake_.convert_with(std::move(convert)); }
-  // From now on no instance of this namespace claims tasks of this handler: this one at once, others within
+  // From now on no instance of this namespace claims tasks of this handler: this one stops at once, others within
   // kPausesKnownFor. Running tasks go on; claimed ones that have not begun are handed back. True: it was not paused.
   Result<bool> pause(std::string_view handler, std::string_view why);
   Result<bool> resume(std::string_view handler);  // true: it was paused
-  // As far as this instance knows.
+  // Whether it is paused, as far as this instance knows.
   bool is_paused(std::string_view handler) const { return context_->pauses.contains(handler); }
   Result<storage::PausedReply> paused();
 

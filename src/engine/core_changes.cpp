@@ -1,4 +1,4 @@
-// Changes that people make to tasks and handlers: end (decisions 31 and 40), requeue, revise (decision 24), pause
+// Changes that users make to tasks and handlers: end (decisions 31 and 40), requeue, revise (decision 24), pause
 // (decision 26).
 
 #include <algorithm>

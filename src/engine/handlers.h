@@ -37,7 +37,7 @@ struct KnownHandler {
   void set(detail::Handler changed);
 
   detail::Handler handler;
-  // Of handler.policy, with the library's values where it leaves something open. New tasks carry these rules.
+  // The rules of handler.policy, with the library's values for fields that it leaves open. New tasks carry these rules.
   Backoff backoff;
   task::RetryRules rules;
   std::shared_ptr<Circuit> circuit{};                                 // null: it has none

@@ -27,7 +27,7 @@ inline Instant trust(Instant sent, Millis lease) {
 }
 
 // A claimed task that has waited longer than this for its worker is checked in the store before it begins: it may have
-// been cancelled. A caller who cancels waits twice as long, and then knows that the task will not begin.
+// been cancelled. A caller that cancels waits twice as long, and then knows that the task will not begin.
 inline constexpr Millis kBeginWithin{200};
 
 // Counts a claimed task among those that its handler holds, until it is settled.
@@ -38,7 +38,7 @@ class Held {
   ~Held() { end(); }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
-  // From any thread; the first one counts.
+  // From any thread; only the first call counts.
   void end() {
     if (holdings_ && !ended_.exchange(true)) --holdings_->claimed;
   }
@@ -59,7 +59,7 @@ struct Run {
   const std::shared_ptr<const KnownHandler> handler;
   const HandlerNo no;
 
-  // Shared between the worker, the Renewer and callers who stop it
+  // Shared between the worker, the Renewer and callers that stop it
   std::atomic<Instant> trusted_until;  // by our clock the lease certainly holds until then
   std::atomic<Instant> started{Instant::max()};
   std::atomic<Interrupt> interrupt{Interrupt::none};

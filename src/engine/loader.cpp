@@ -202,7 +202,7 @@ void Loader::hand_over(const storage::LoadReply& reply) {
         sweeping_ ? Ownership::Role::owns : parts[loaded.handler]->role(task::shard_of(loaded.id, total_shards));
     take(loaded, numbers[loaded.handler], role, reply);
   }
-  // However many tasks this instance may not run, or has no room for, the pass goes on to those behind them.
+  // The pass continues to later tasks, however many tasks this instance may not run or has no room for.
   if (left_out_ || (offers_.empty() && !reply.tasks.empty())) {
     passing_over_ = true;
     next_pass_ = std::max(next_pass_, context_.clock.steady() + context_.live.window.load());

@@ -40,7 +40,7 @@ inline constexpr auto kPausesKnownFor = std::chrono::seconds{2};
 
 // Which handlers are paused, as far as this instance knows, and whether that is recent enough to claim by it.
 //
-// A caller who pauses a handler relies on it a moment later, so an old answer of the store is refreshed before anything
+// A caller that pauses a handler relies on it a moment later, so an old answer of the store is renewed before anything
 // is claimed. A store that answered once and now fails is no reason to stop working: its last answer counts until it
 // answers again. Thread-safe.
 class KnownPauses {

@@ -30,8 +30,8 @@ class Ready {
  public:
   explicit Ready(std::size_t per_queue);
   ~Ready();
-  // At most this many of one handler and class, and of one class, unless all are normal; the rest stays in the store
-  // and is read again later.
+  // Sets the limits for one handler and class, and for one class unless all tasks are normal. The rest stays in the
+  // store and is read again later.
   void limit(std::size_t per_queue, std::size_t per_class) {
     per_queue_ = per_queue;
     per_class_ = per_class;

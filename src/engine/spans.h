@@ -1,5 +1,5 @@
 #pragma once
-// Traces of tasks: the ids of their spans, which traces are recorded, and who listens. Thread-safe. Costs one atomic
+// Traces of tasks: the ids of their spans, the choice of recorded traces, the listeners. Thread-safe. Costs one atomic
 // load without listeners.
 //
 // The ids are derived from the task, so every instance knows them, and nothing is stored:

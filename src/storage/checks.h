@@ -30,7 +30,7 @@ inline constexpr std::size_t kMostPaused = 1000;
 inline constexpr std::size_t kLongestHandlerName = 200;  // bytes
 inline constexpr std::size_t kLongestReason = 200;       // characters
 
-// Of a text in UTF-8.
+// The number of characters in a text in UTF-8.
 std::size_t characters(std::string_view text);
 
 // Names and reasons are UTF-8 text without NUL.

@@ -313,7 +313,7 @@ class Store {
   // One page. Neither list() nor count() checks the conditions of needs_walk() (task_walk.h).
   virtual Result<std::vector<TaskRecord>> list(const TaskQuery& query) = 0;
   virtual Result<std::int64_t> count(const TaskQuery& query) = 0;  // ignores `order`, `after`, `limit`
-  // For task_walk.h: looks at the next `limit` tasks, or some times as many, whatever the conditions. Returns all of
+  // For task_walk.h: looks at the next `limit` tasks, or a multiple of that, whatever the conditions. Returns all of
   // them that match, and perhaps others.
   virtual Result<ListPage> scan(const TaskQuery& query);
   // Of a namespace, as of one moment. Counts the tasks that were stored and ended through this interface, each once, in

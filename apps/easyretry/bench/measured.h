@@ -40,7 +40,7 @@ class Stopwatch {
 Spread spread_of(std::vector<double> millis);
 
 EngineOptions engine_options(const BenchOptions& options);
-// Of the handler that does nothing.
+// The options of the handler that does nothing.
 HandlerOptions noop_options(const BenchOptions& options);
 
 // Returns when that many tasks have succeeded. The polling interval, 2 ms, is part of the measurement.

@@ -38,7 +38,7 @@ class Table {
   void leave_out_columns();
   void cut_columns();
   void cut_to_floors(const std::vector<std::size_t>& floors);
-  // Of all columns that are shown, with the gaps between them.
+  // The width of all columns that are shown, with the gaps between them.
   std::size_t total_width(const std::vector<std::size_t>& widths) const;
   void print_row(const std::vector<Cell>& row) const;
 

@@ -75,7 +75,7 @@ class Connection {
   // become a read-only replica says so here, before any work is done.
   std::string begin(sql::LockWait wait, const std::string& query);
   void roll_back() noexcept;
-  // By the last answer. Without autocommit, every statement is inside a transaction.
+  // According to the last answer. Without autocommit, every statement is inside a transaction.
   bool in_transaction() const {
     return (handle_->server_status & SERVER_STATUS_IN_TRANS) != 0 ||
            (handle_->server_status & SERVER_STATUS_AUTOCOMMIT) == 0;

@@ -122,7 +122,7 @@ class Notifier::Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // Until the connection is lost or the notifier has finished. Returns whether the connection ever worked.
+  // Runs until the connection is lost or the notifier has finished. Returns whether the connection ever worked.
   bool run() {
     while (true) {
       connection_.advance();

@@ -55,8 +55,8 @@ class Discovery {
  public:
   explicit Discovery(Address like) : like_(std::move(like)) {}
 
-  // Asks one after the other until one answers, unless that was done a moment ago. The suspect comes last. Throws
-  // ServerError if none answers. `question` throws ServerError to have the next one asked.
+  // Asks the servers one after the other until one answers, unless that was done a moment ago. The suspect comes last.
+  // Throws ServerError if none answers. If `question` throws ServerError, the next server is asked.
   using Question = std::function<void(Connection& connection, const Endpoint& asked)>;
   void ask(std::vector<Endpoint> servers, const Endpoint& suspect, const Question& question);
 

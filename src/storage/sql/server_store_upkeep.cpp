@@ -241,7 +241,7 @@ Result<bool> ServerStore::resume(std::string_view name_space, std::string_view h
                            [&](Session& session, TimePoint) { return session.ledger().resume(name_space, handler); });
 }
 
-// Not on the connections for searches, which may take long: claims wait for this.
+// Does not use the connections for searches, which may take long: claims wait for this.
 Result<PausedReply> ServerStore::paused(std::string_view name_space) {
   return data_reads_.run(where("paused"),
                          [&](Session& session) { return session.ledger().paused(name_space, given_time()); });

@@ -269,7 +269,7 @@ class Schema {
   virtual void drop(const std::string& table) = 0;
   // Returns false and keeps the table if it has a row. No row can be added in between.
   virtual bool drop_empty(const std::string& table) = 0;
-  // Into retry_keeper_log; entries from before `forget_before` are removed.
+  // Writes the step to retry_keeper_log, and removes entries from before `forget_before`.
   virtual void note(const KeepStep& step, TimePoint now, TimePoint forget_before) = 0;
 
   // --- Versions (maintenance.h) ---
@@ -336,7 +336,7 @@ class Session {
   // UniqueKeys::in_task_table, the same key, or if a row in `history` (empty: not looked at) has the same id.
   virtual std::vector<TaskId> insert(const std::string& table, const std::string& history,
                                      std::span<const TaskRecord> rows) = 0;
-  // Those of the keys that are live. Locks nothing.
+  // Returns the keys that are live. Locks nothing.
   virtual std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) = 0;
   virtual void update_rules(const std::string& table, std::span<const NewRules> updates) = 0;  // each task once
 

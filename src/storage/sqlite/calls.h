@@ -22,7 +22,7 @@ enum class LookupPart : std::int64_t {
   businesses = 2,
 };
 
-// Without the namespace: a query need not name one, and namespaces are few.
+// Does not include the namespace: a query need not name one, and namespaces are few.
 std::int64_t lookup_hash(std::string_view key_or_business_id);
 
 // The write side. Calls are written once and left where they are, live or in history, until nothing refers to the task

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kWithCall = " LEFT JOIN retry_call USING (id)";
 constexpr const char* kWithCallAndMark = " LEFT JOIN retry_call USING (id) LEFT JOIN retry_requeued USING (id)";
 
-// By the primary key of a small table, so that the indexes of a month still suffice.
+// Found by the primary key of a small table, so that the indexes of a month are still enough.
 constexpr const char* kNotRequeued = "id NOT IN (SELECT id FROM retry_requeued)";
 
 // The expressions of the indexes in migrations/004_search_indexes.sql, which SQLite uses only for the same expression.

@@ -29,7 +29,7 @@ struct NetworkFilesystem {
   std::string_view name;
 };
 
-// From linux/magic.h if it has them, else from the sources of the file systems.
+// From linux/magic.h if it has the number, otherwise from the sources of the file system.
 constexpr std::array kNetworkFilesystems{
     NetworkFilesystem{0x00006969, "NFS"},    NetworkFilesystem{0x0000517B, "SMB"},
     NetworkFilesystem{0xFF534D42, "CIFS"},   NetworkFilesystem{0xFE534D42, "SMB"},
