@@ -27,7 +27,7 @@ struct CircuitsOptions {
 
 struct OrderOptions {
   std::string name;
-  std::string time;  // as it was written; empty: none
+  std::string time;  // as the user wrote it; empty: none
   std::string why;
 };
 

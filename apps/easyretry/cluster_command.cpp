@@ -24,7 +24,7 @@ struct ClusterOptions {
 };
 
 std::string handlers_of(const nlohmann::json& member) {
-  if (!member.contains("handlers")) return "?";  // the member does not report them, or there are too many
+  if (!member.contains("handlers")) return "?";  // the member does not report its handlers, or has too many
   const auto names = member.at("handlers").get<std::vector<std::string>>();
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }

@@ -22,7 +22,7 @@ std::string without_dashes(const std::string& option) {
   return option.substr(std::min(option.find_first_not_of('-'), option.size()));
 }
 
-// "; did you mean list?"; empty if nothing is near. Everything known is in lower case.
+// "; did you mean list?"; empty if no known word is similar. All known words are in lower case.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known, const char* prefix = "") {
   const std::vector<std::string_view> views{known.begin(), known.end()};
   const auto meant = base::nearest(CLI::detail::to_lower(word), views);
@@ -91,7 +91,7 @@ std::optional<std::string> unexpected_word(const std::vector<const CLI::App*>& c
   return std::nullopt;
 }
 
-// CLI11's own text, if it says enough.
+// CLI11's own text, if it is clear enough.
 std::string reworded(const CLI::ParseError& error, const CLI::App& innermost, const std::string& path) {
   const std::string text = error.what();
   if (error.get_name() == "RequiredError" && text == "A subcommand is required") {

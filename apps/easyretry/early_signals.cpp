@@ -1,7 +1,7 @@
-// A service manager may stop the daemon while it starts. `serve` waits for its signals, but until it has blocked them
-// they would end the process: for 45 ms on a busy machine, most of which constructors of shared libraries take. So they
-// are blocked before those run, and are still there when `serve` waits. Only the dynamic linker runs earlier, for
-// about 5 ms, and has opened nothing.
+// A service manager may stop the daemon while it starts. `serve` waits for its signals, but until it has blocked them,
+// they would end the process: for 45 ms on a busy machine, mostly spent in constructors of shared libraries. So the
+// signals are blocked before those run, and are still pending when `serve` waits. Only the dynamic linker runs earlier,
+// for about 5 ms, and has opened nothing.
 
 #include <csignal>
 #include <cstring>

@@ -42,7 +42,7 @@ std::string suggestion(const nlohmann::json& handler) {
   return meant.empty() ? "" : fmt::format("did you mean {}?", printable(meant));
 }
 
-// An unknown name is most often a typing error, but the instances that have the handler may be down.
+// An unknown name is usually a typing error, but the instances that have the handler may be down.
 void warn_if_unknown(Service& service, const std::string& name) {
   const nlohmann::json answer = service.ask({.path = {"handlers"}});
   std::string question;
@@ -98,7 +98,7 @@ std::string outcomes(const nlohmann::json& ended) {
   return text;
 }
 
-// Of the daemon that is asked: "2 waiting", "asked 3 h ago". Empty if no worker has asked since it started.
+// As the daemon reports: "2 waiting", "asked 3 h ago". Empty if no worker has asked since it started.
 std::string workers_text(const nlohmann::json& handler) {
   const auto waiting = handler.value("waiting_workers", std::size_t{0});
   if (waiting > 0) return fmt::format("{} waiting", waiting);

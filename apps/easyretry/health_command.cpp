@@ -12,14 +12,14 @@
 namespace easyretry::app {
 namespace {
 
-constexpr Millis kWithin{5'000};  // less than the timeout of a usual health check, so that its log has the reason
+constexpr Millis kWithin{5'000};  // shorter than the usual timeout of a health check, so that its log has the reason
 
 struct HealthOptions {
   std::string server = ServiceOptions{}.server;
   std::string ca_file;
 };
 
-// Sends no token: a health check is configured where others can read it.
+// Sends no token: the configuration of a health check is readable by others.
 void run(const HealthOptions& options) {
   const remote::DaemonAddress daemon =
       checked_option({options.server, /*token=*/"", /*name_space=*/"", options.ca_file});

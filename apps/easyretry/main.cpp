@@ -17,12 +17,12 @@ namespace {
 
 constexpr int kInvalidCommandLine = 2;
 
-// Help and version end the parsing as well, and a command may end with an exit code of its own.
+// Help and version also end the parsing, and a command may end with its own exit code.
 bool is_an_error(const CLI::ParseError& e) {
   return e.get_exit_code() != 0 && dynamic_cast<const CLI::RuntimeError*>(&e) == nullptr;
 }
 
-// `easyretry nonsense --help`: there is no such help.
+// `easyretry nonsense --help`: there is no help for it.
 bool asks_about_nothing(const CLI::App& app, const CLI::ParseError& e) {
   return dynamic_cast<const CLI::CallForHelp*>(&e) != nullptr && easyretry::app::has_unexpected_word(app);
 }

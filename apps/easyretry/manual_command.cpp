@@ -25,7 +25,7 @@ std::string roff(std::string_view text) {
   return made.starts_with('.') || made.starts_with('\'') ? "\\&" + made : made;
 }
 
-// A list of values that is longer cannot be broken into lines there. It follows the description.
+// A longer list of values cannot be broken into lines there. It follows the description instead.
 constexpr std::size_t kLongestHeading = 40;
 
 std::string heading(const CommandOption& option) {

@@ -17,7 +17,7 @@ struct MigrateOptions {
   bool dry_run = false;
 };
 
-// SQL on standard output, so that it can be kept or piped; a comment line says what it is.
+// SQL on standard output, so that it can be kept or piped; a comment line explains it.
 void print_statements(const storage::MigrationPlan& plan) {
   fmt::print("-- from schema version {} to {}; nothing was changed\n", plan.from, plan.to);
   for (const std::string& statement : plan.statements) fmt::print("{};\n", statement);

@@ -1,5 +1,5 @@
 #pragma once
-// An order to all instances, as `circuits open` and `limits set` give it.
+// An order to all instances, as given by `circuits open` and `limits set`.
 
 #include <functional>
 #include <string>
@@ -13,10 +13,10 @@ namespace easyretry::app {
 struct Order {
   ApiRequest request;
   std::string subject;  // "gateway", "handler payment.pay"
-  std::string unknown;  // what is said if the daemon does not know the name: "this instance has no handler payment.pay"
+  std::string unknown;  // the message if the daemon does not know the name: "this instance has no handler payment.pay"
 };
 
-// Gives it to a daemon, and prints in one line what the answer means, or the answer itself as JSON.
+// Sends it to a daemon, and prints in one line what the answer means, or the answer itself as JSON.
 void give_order(const ServiceOptions& options, bool as_json, const Order& order,
                 const std::function<std::string(const nlohmann::json& answer)>& meaning);
 

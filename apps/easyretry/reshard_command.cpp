@@ -34,7 +34,7 @@ void print_dry_run(const ReshardPlan& plan) {
   fmt::print("nothing was changed\n");
 }
 
-// A daemon is an instance, and no instance may run meanwhile.
+// A daemon is an instance, and no instance may run during resharding.
 void require_store(const ReshardOptions& options) {
   if (!options.server.empty()) {
     throw std::invalid_argument(fmt::format(

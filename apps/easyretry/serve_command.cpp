@@ -33,7 +33,7 @@ struct ServeOptions {
 
 constexpr const char* kListenVariable = "EASYRETRY_SERVER_LISTEN";
 
-// For CLI::Option::check: what the configuration would say of it.
+// For CLI::Option::check: the error that the configuration would give.
 std::string not_an_address(const std::string& text) {
   Config unused;
   try {
@@ -61,14 +61,14 @@ Config config_of(const ServeOptions& options) {
   return config;
 }
 
-// Progress for people goes to stdout. With a log for machines there is one stream of events, the log.
+// Progress for people goes to stdout. If the log is for machines, there is only one stream of events, the log.
 void say(const Config& config, const std::string& text) {
   if (config.log.format == LogFormat::json) return config.engine.log(LogLevel::info, text);
   fmt::print("{}\n", text);
   std::fflush(stdout);
 }
 
-// A file is read again on SIGHUP. Nacos tells of changes itself.
+// A file is read again on SIGHUP. Nacos reports changes itself.
 void follow_nacos(server::Daemon& daemon, const ServeOptions& options) {
   if (!options.config.starts_with("nacos://")) return;
   Environment environment = easyretry_environment();
@@ -154,7 +154,7 @@ std::string in_terms_of_options(const std::string& problem, const ServeOptions& 
          problem.substr(server::kListenKey.size());
 }
 
-// Nothing else may say where to listen: with two addresses, one of them would silently not be served.
+// Only the passed socket may say where to listen: with two addresses, one of them would silently not be served.
 std::optional<PassedSocket> socket_for(const ServeOptions& options) {
   auto passed = passed_socket();
   if (passed && !options.listen.empty()) {
@@ -195,7 +195,7 @@ void run(ServeOptions& options) {
 
   wait_for_signals(signals, *daemon, config, options);
   sigset_t second = signals;
-  sigdelset(&second, SIGHUP);                      // a request to reload comes too late, and is no request to hurry
+  sigdelset(&second, SIGHUP);                      // it is too late to reload, and this is not a request to hurry
   pthread_sigmask(SIG_UNBLOCK, &second, nullptr);  // a second signal ends the process at once
   notify_service_manager("STOPPING=1");
   say(config, "stopping: waiting for requests and tasks in flight");

@@ -63,8 +63,8 @@ void confirm(const nlohmann::json& plan) {
   require_yes(fmt::format("move about {} tasks to {} new tables?", tasks, plan.at("moves").size()));
 }
 
-// If a split to the same number of tables is already running, because another operator started it or this command was
-// interrupted, returns that one.
+// If a split to the same number of tables is already running, started by another operator or by an interrupted command,
+// returns that one.
 nlohmann::json begin(Service& service, const SplitOptions& options) {
   try {
     return ask(service, options, /*dry_run=*/false);

@@ -15,7 +15,7 @@
 namespace easyretry::app {
 namespace {
 
-// By the states of the API.
+// The words for the states of the API.
 std::string_view word_for(const std::string& state) {
   static const std::map<std::string, std::string_view> words{{"in_use", "in use"},
                                                              {"ahead", "created ahead"},

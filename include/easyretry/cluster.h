@@ -21,7 +21,7 @@ enum class Assignment {
   even,    // a contiguous block; if the store grew, one block of its old shards and one of the new ones
 };
 
-// What an instance owns before it has the first list of members.
+// The shards that an instance owns before it has the first list of members.
 enum class AtStart {
   alone,  // all shards
   wait,   // no shards; it still runs tasks that are overdue by `grace`

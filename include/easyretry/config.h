@@ -126,7 +126,7 @@ struct AlertChannel {
   friend bool operator==(const AlertChannel&, const AlertChannel&) = default;
 };
 
-// What to alert on, and which channels to use. A threshold of 0 turns that kind of alert off.
+// Which problems to alert on, and which channels to use. A threshold of 0 turns that kind of alert off.
 struct AlertRule {
   std::vector<std::string> handlers{"*"};    // names; * matches any characters
   std::vector<std::string> namespaces{"*"};  // namespaces, likewise

@@ -52,10 +52,10 @@ class CircuitHandle {
  public:
   const std::string& name() const { return name_; }
   CircuitInfo info() const;
-  // Whether a call should rather not be made: calls mostly fail, or people have ordered so. As this instance knows it,
-  // without asking the store. After a quiet time that may be old: it is refreshed in the background.
+  // Whether calls should be avoided: they mostly fail, or an operator has ordered so. Answers at once from what this
+  // instance knows. After a quiet time that may be old: it is refreshed in the background.
   bool open() const;
-  // A call that was not made through a handler was answered, or failed. Calls of handlers, direct ones as well, are
+  // Records that a call made outside a handler was answered, or failed. Calls of handlers, direct ones as well, are
   // counted already.
   void record(bool answered);
 
@@ -77,7 +77,7 @@ class CircuitHandle {
   std::string name_;
 };
 
-// What Engine::wait() returns.
+// The result of Engine::wait().
 struct Waited {
   WaitEnd end = WaitEnd::unknown;
   std::optional<TaskInfo> task{};       // as it was last seen
@@ -167,7 +167,7 @@ class Engine {
   void stop();
 
   std::optional<TaskInfo> find(TaskId id) const;
-  // The live task with this key or, if there is none, the one that was stored last of those in history.
+  // The live task with this key or, if there is none, the one in history that was stored last.
   std::optional<TaskInfo> find(std::string_view handler, std::string_view key) const;
   // Blocks until the task has ended and its callback, if it has one, has run; or until the time is over. A timeout of 0
   // only looks. Returns at once if there is no such task, and when this engine stops. An end that this engine writes is
@@ -220,16 +220,16 @@ class Engine {
   std::vector<PausedHandler> paused() const;  // ordered by name, read from the store
   // The circuits of the handlers registered here, by name, as this instance sees them (HandlerOptions::circuit).
   std::vector<CircuitInfo> circuits() const;
-  // One of them. Throws std::invalid_argument if there is none of this name.
+  // One of them. Throws std::invalid_argument if there is no circuit with this name.
   CircuitHandle circuit(std::string_view name) const;
-  // Their limits, and those of their circuits (HandlerOptions::limit, CircuitOptions::limit).
+  // The limits of these handlers and of their circuits (HandlerOptions::limit, CircuitOptions::limit).
   std::vector<LimitInfo> limits() const;
   // Limits "handler payment.pay" or "circuit gateway", which need not be known here, for all instances: this one at
   // once, the others within two seconds, across restarts, until reset_limit(). The last one set counts. Where the
   // configuration has a limit, too, the smaller one counts. `why` is shown to operators. An invalid one is refused:
   // StoreError with Errc::invalid_argument.
   void set_limit(std::string_view subject, const LimitOptions& limit, std::string_view why = {});
-  bool reset_limit(std::string_view subject);  // true if one was set; what is configured stays
+  bool reset_limit(std::string_view subject);  // true if one was set; a configured limit stays
   // Starts an ended task again with its arguments and policy, and with all its attempts available. Returns the new id,
   // and records it on the task in history. Returns nullopt if there is no such ended task, a live task has its key, or
   // it was requeued before.

@@ -10,7 +10,7 @@
 // `proceed` runs the filters after this one and then the function, and lets their exceptions through. Filters run in
 // the order in which they were added, the first one outermost. A filter that does not call `proceed` must decide the
 // result of the attempt: it calls attempt.answer(retry_after(5min)), or throws. If a filter swallows an exception of
-// `proceed`, the attempt has failed all the same.
+// `proceed`, the attempt has still failed.
 
 #include <functional>
 #include <map>

@@ -70,12 +70,12 @@ struct EngineOptions {
 // Throws std::invalid_argument with the field, its value and what is allowed.
 void validate(const EngineOptions& options);
 
-// How many tasks may run at a time and start per second, on all instances of a namespace together (docs/limits.md).
-// What is left out is not limited.
+// Limits how many tasks run at a time and start per second, on all instances of a namespace together (docs/limits.md).
+// A field that is left out sets no limit.
 struct LimitOptions {
   std::optional<int> running{};        // 0: nothing starts
   std::optional<double> per_second{};  // starts
-  int burst = 1;                       // of them, as many may come at once after a quiet time
+  int burst = 1;                       // as many starts may come at once after a quiet time
 
   bool any() const { return running || per_second; }
   friend bool operator==(const LimitOptions&, const LimitOptions&) = default;
@@ -100,8 +100,8 @@ struct CircuitOptions {
 // Throws std::invalid_argument with the field, its value and what is allowed.
 void validate(const CircuitOptions& options);
 
-// Of `concurrency`, `timeout` and `keep_results`, 0 in code counts as not set: `defaults` of a configuration apply.
-// Only the handler's entry in the configuration overrules them with 0.
+// In code, a `concurrency`, `timeout` or `keep_results` of 0 counts as not set: `defaults` of a configuration apply.
+// Only a handler's entry in the configuration overrides these defaults with 0.
 struct HandlerOptions {
   // Maximum concurrent executions on this instance. 0: all workers if this is the only handler, otherwise three
   // quarters of them, so that a slow handler leaves room for the others.
@@ -112,9 +112,9 @@ struct HandlerOptions {
   Millis timeout{0};
   // nullopt: none, unless a configuration has one.
   std::optional<CircuitOptions> circuit{};
-  // On all instances together. nullopt: none, unless a configuration has one.
+  // For all instances together. nullopt: none, unless a configuration has one.
   std::optional<LimitOptions> limit{};
-  // Of its tasks, unless a submission says otherwise. nullopt: normal, unless a configuration has another.
+  // The class of its tasks, unless a submission sets one. nullopt: normal, unless a configuration has another.
   std::optional<TaskClass> task_class{};
   // The results of its tasks are kept with history for this long, as JSON, for wait() and the API. 0: not at all. A
   // result longer than EngineOptions::max_payload is left out.

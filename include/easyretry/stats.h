@@ -80,7 +80,7 @@ struct PausedHandler {
 enum class CircuitState { closed, open };
 std::string_view to_string(CircuitState state);  // "closed", "open"
 
-// Said by people about a circuit, for all instances (docs/circuits.md#by-hand).
+// An operator's order to a circuit, for all instances (docs/circuits.md#by-hand).
 struct CircuitOrder {
   CircuitState state = CircuitState::open;  // open: nothing starts, not even probes; closed: nothing is held back
   TimePoint since{};                        // by the store's clock
@@ -96,14 +96,14 @@ struct CircuitInfo {
   std::vector<std::string> handlers{};  // that share it
   CircuitState state = CircuitState::closed;
   std::optional<TimePoint> since{};  // of the last change; nullopt: it was never open
-  std::uint64_t answered = 0;        // attempts in the last window; an answer that says no is an answer
+  std::uint64_t answered = 0;        // attempts in the last window; a refusal counts as an answer
   std::uint64_t failed = 0;
   std::optional<double> starts_per_second{};  // while it is open
   std::size_t held = 0;                       // due tasks that wait for it in the memory of this instance
-  std::optional<CircuitOrder> order{};        // in force; nullopt: it judges by itself
+  std::optional<CircuitOrder> order{};        // in force; nullopt: the circuit decides by itself
 };
 
-// A limit that people have set at run time, for all instances (docs/limits.md#at-run-time).
+// A limit that an operator has set at run time, for all instances (docs/limits.md#at-run-time).
 struct LimitOrder {
   LimitOptions limit{};
   TimePoint since{};  // by the store's clock
@@ -117,13 +117,13 @@ struct LimitInfo {
   std::string subject;                  // "handler payment.pay", "circuit gateway"
   std::vector<std::string> handlers{};  // whose tasks it counts
   std::optional<int> running{};         // tasks at a time, on all instances together
-  std::optional<double> per_second{};   // starts, the same
+  std::optional<double> per_second{};   // starts, on all instances together
   int burst = 1;
   std::optional<LimitOrder> order{};       // set at run time; the numbers above are the smaller ones of both
   std::uint64_t running_here = 0;          // claimed and not settled, on this instance
   std::uint64_t seats_here = 0;            // of `running`, those that this instance has at present
   double starts_per_second_here = 0;       // its part of `per_second` at present
-  std::optional<TimePoint> holds_since{};  // it has held tasks back since then; nullopt: it does not
+  std::optional<TimePoint> holds_since{};  // since when it has held tasks back; nullopt: it holds none back
   std::uint64_t held_tasks = 0;            // due tasks in the memory of this instance that wait for it
 };
 

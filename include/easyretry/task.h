@@ -26,7 +26,7 @@ enum class TaskState {
   finished,  // in history; `outcome` tells how it ended
 };
 
-// What remains to be done. Callbacks are separate stages: if one throws, only the callback is retried, not the handler.
+// The part of a task that remains to be done. Callbacks are separate stages: if one throws, only it is retried.
 enum class Stage { run, on_success, on_final_failure };
 
 enum class Outcome {
@@ -51,14 +51,14 @@ enum class AttemptEnd {
 
 std::string_view to_string(AttemptEnd end);
 
-// Who is served first while more is due than can run: of 21 tasks that an instance starts, 16 are urgent, 4 normal and
+// The order of tasks while more are due than can run: of 21 tasks that an instance starts, 16 are urgent, 4 normal and
 // 1 is background. A class that has nothing due leaves its share to the others.
 enum class TaskClass : std::uint8_t { normal, urgent, background };
 
 std::string_view to_string(TaskClass task_class);
 
-// A run of the handler that is over. One that was handed back does not count and leaves none; nor does a task that
-// succeeds at its first attempt.
+// A finished run of the handler. A run that was handed back does not count and is not recorded; nor is that of a task
+// that succeeds at its first attempt.
 struct PastAttempt {
   int number = 0;                       // from 1; the attempt after a crash has the same number
   std::optional<TimePoint> began_at{};  // nullopt: unknown, as after a crash
@@ -146,11 +146,11 @@ struct TaskQuery {
   TimeRange created_at{};
   TimeRange finished_at{};  // only for finished tasks; months outside the range are not read
   bool requeued = false;    // in history: include tasks that were requeued (TaskInfo::requeued_as)
-  // Live tasks with an error; in history, those that ended neither succeeded nor cancelled. No index helps with this
+  // Live tasks with an error; in history, tasks that ended neither succeeded nor cancelled. No index helps with this
   // and the next six: tasks are read until enough of them match.
   bool failed = false;
   std::string error{};    // as `failed`, with this kind of error: a fingerprint of GET /v1/errors
-  int attempts_from = 0;  // at least so many
+  int attempts_from = 0;  // at least this many
   TimeRange due_at{};     // only live tasks
   std::string owner{};    // only live tasks: claimed by this instance
   std::string tag{};      // one of its tags

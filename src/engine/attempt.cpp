@@ -25,7 +25,7 @@ class Attempt {
     return conclude(call());
   }
 
-  // The settlement, if the handler is not to be run.
+  // The settlement if the handler must not run; nullopt if it must.
   std::optional<Settlement> nothing_to_run() {
     if (crashes_exceeded()) return quarantine();
     if (info().stage == Stage::on_success || info().stage == Stage::on_final_failure) return repeat_callback();
@@ -59,7 +59,7 @@ class Attempt {
     switch (called.end) {
       case Called::End::undecodable: return fail_finally(Outcome::parked, called);
       case Called::End::rejected:
-        // The caller of a direct call learns it from the exception or the return value.
+        // The caller of a direct call learns of it from the exception or the return value.
         if (run_.direct != nullptr) return with_thrown(called, finish(Outcome::rejected, called.message));
         return fail_finally(Outcome::rejected, called);
       default: return retry(std::move(called));
@@ -89,7 +89,7 @@ class Attempt {
     return s;
   }
 
-  // The callbacks of a task that kept killing its worker get as many chances again.
+  // The callbacks of a task that kept killing its worker get the same number of chances again.
   bool callback_crashes_exceeded() const { return info().crashes >= 2 * context_.live.max_crashes; }
 
   bool crashes_exceeded() const {
@@ -185,7 +185,7 @@ class Attempt {
     }
   }
 
-  // Another instance may run the task by now, or it was cancelled: no callback begins. The settlement leaves the
+  // Another instance may run the task by now, or it was cancelled, so no callback begins. The settlement leaves the
   // callback to the next claim, or is refused.
   bool overruled() const {
     const Interrupt why = run_.interrupt;
@@ -211,7 +211,7 @@ class Attempt {
     return keep(std::move(result), advance(Stage::on_success, Outcome::succeeded, "on_success: " + thrown->message));
   }
 
-  // Stores the result for a callback that comes later. If it cannot be sealed, the handler must not run again for that.
+  // Stores the result for a later callback. If the result cannot be sealed, that is no reason to run the handler again.
   Settlement keep(std::string result, Settlement s) {
     auto sealed = context_.payloads.seal_result(run_.record, std::move(result));
     if (!sealed) return abandon_callback(Outcome::succeeded, s.error, sealed.error().detail);
@@ -219,7 +219,7 @@ class Attempt {
     return s;
   }
 
-  // Keeps the result with history. One that cannot be kept is logged: the task has succeeded all the same.
+  // Keeps the result with history. If it cannot be kept, that is logged: the task has succeeded anyway.
   Settlement with_result(std::string result, Settlement s) {
     const Millis keep = handler_.options.keep_results;
     if (keep <= Millis{0} || !handler_.returns_value || result.empty()) return s;
@@ -320,7 +320,7 @@ class Attempt {
 };
 
 Settlement ended(Run& run, const Context& context, Settlement s) {
-  // However long its outcome waits to be written, it does not count as running.
+  // A task does not count as running while its outcome waits to be written, however long that takes.
   const Instant started = run.started.exchange(Instant::max());
   if (started != Instant::max()) run.handler->measure(context.clock.steady() - started, s);
   s.error = kept_error(s.error);
@@ -350,7 +350,7 @@ bool still_ours(Run& run, Context& context) {
   if (why == Interrupt::lease_lost || why == Interrupt::cancelled) return false;
   const Instant now = context.clock.steady();
   if (now >= run.trusted_until.load()) return false;
-  if (run.settled || run.direct != nullptr) return true;  // it is in no store, or began with its claim
+  if (run.settled || run.direct != nullptr) return true;  // not in any store, or it began with its claim
   const auto has_seat = [now](const auto& brake) { return brake->may_begin(now); };
   if (run.held && !std::ranges::all_of(run.handler->brakes, has_seat)) return false;
   const Millis lease = context.options.lease;

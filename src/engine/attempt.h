@@ -1,7 +1,7 @@
 #pragma once
 // Runs one claimed task through its stage and decides its settlement: attempt.cpp. One run of user code inside the
-// filters, what its result means under the handler's policy, and what is noted of it: execution.cpp. Exceptions of user
-// code end here.
+// filters, the meaning of its result under the handler's policy, and the records of it: execution.cpp. Exceptions of
+// user code end here.
 
 #include <exception>
 #include <functional>
@@ -20,7 +20,7 @@ struct Called {
   std::string message{};          // of a failure, never empty
   std::optional<Millis> delay{};  // instead of the backoff; 0 to ten years
   std::string result{};
-  std::exception_ptr thrown{};  // what left the outermost filter
+  std::exception_ptr thrown{};  // the exception that left the outermost filter
   std::string unwritable{};     // why a requested result is missing
 };
 
@@ -45,7 +45,7 @@ Called judge(const KnownHandler& handler, detail::Reply reply, const std::functi
 // Judges what user code threw; `what` as in DirectCall.
 Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown, const char* what = nullptr);
 
-// Counts an attempt for the handler's circuit, if it has one. An answer that says no is an answer.
+// Counts an attempt for the handler's circuit, if it has one. A refusal counts as an answer.
 void tell_circuit(const KnownHandler& handler, const Called& called, Instant now);
 
 // A worker starts with the task now: measures how late that is, and starts the clock for its duration and timeout.
@@ -55,7 +55,7 @@ Instant mark_started(Run& run, Context& context);
 // delivery is left alone: that costs nothing, and there is nothing to explain.
 void note_attempt(const Run& run, const Context& context, task::Settlement& settlement);
 
-// Whether a claimed task may begin. Asks the store if the claim was long ago. False: it was cancelled or lost
+// Returns whether a claimed task may begin. Asks the store if the claim was long ago. False: it was cancelled or lost
 // meanwhile, or the store did not answer.
 bool still_ours(Run& run, Context& context);
 task::Settlement handed_back(const Run& run);

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 // If nothing was held back for this long, no Claimer waits for the next start.
 constexpr auto kHolds = 3s;
 
-// Wishes of the last three such times count, so that seats do not come and go with each task.
+// The wishes of the last three such periods count, so that seats do not come and go with each task.
 constexpr auto kWishesOf = 1s;
 
 // Starts are allowed in steps, so that a Claimer does not wake up for each of them.
@@ -59,7 +59,7 @@ double Brake::starts_left(Instant now) const {
   return std::clamp(grown, 0.0, most_at_once());
 }
 
-// By an old answer a rate may still be kept, but not a limit of running tasks.
+// An old answer of the store is good enough for a rate, but not for a limit on running tasks.
 bool Brake::knows(Instant now) const {
   return alone_ || (answered_ && (!limit_.running || now < recent_until_));
 }
@@ -133,7 +133,7 @@ bool Brake::may_renew(Instant now) const {
 std::optional<BrakeReport> Brake::announce(Instant now) {
   const std::lock_guard lock{mutex_};
   if (now >= lives_until_) seats_.lose();
-  // More than now, so that a growing load does not have to ask again for each task.
+  // More than the present need, so that a growing load does not have to ask again for each task.
   const std::int64_t wished = *std::ranges::max_element(wishes_);
   const std::int64_t busy = std::max(wished, in_use());
   if (wishes_since_ == Instant::min() || now - wishes_since_ >= kWishesOf) {
@@ -177,7 +177,7 @@ void Brake::heard(const Heard& when, const std::vector<BrakeReport>& others) {
   const std::int64_t shares_before = shares_.usable();
   seats_.heard(running_limit(), std::move(seats), when.read_after);
   shares_.heard(kShares, std::move(shares), when.read_after);
-  // Starts that others have made are not there for the one that takes over their shares.
+  // An instance that takes over shares cannot repeat the starts that others have made with them.
   for (const BrakeReport& other : others) {
     if (shares_.usable() > shares_before) empty_at_ = std::max(empty_at_, other.empty_at);
   }

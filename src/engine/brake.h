@@ -7,7 +7,7 @@
 //
 // Seats of an instance that dies are free again when its announcement expires, which is after the leases of its tasks:
 // an instance neither claims under a brake nor renews a lease unless its announcement is recent. So an instance that
-// does not hear from the store starts nothing more before its seats may be others'.
+// does not hear from the store stops starting tasks before others can take its seats.
 
 #include <array>
 #include <atomic>
@@ -31,7 +31,7 @@ struct Holdings {
   std::atomic<std::int64_t> claimed{0};   // and not yet settled
 };
 
-// An instance announces this to the others about one brake.
+// The announcement of an instance about one brake, for the other instances.
 struct BrakeReport {
   SeatReport seats{};
   SeatReport shares{};
@@ -67,9 +67,9 @@ class Brake {
   bool is_wanted() const { return wanted_; }
   bool take_wanted() { return wanted_.exchange(false); }
 
-  // --- For the BrakeWatch. An announcement is made, stored, and then heard() or not.
+  // --- For the BrakeWatch. An announcement is made and stored; after that, heard() may be called.
 
-  // nullopt: it has nothing, and wants nothing.
+  // nullopt: it has no seats or shares, and wants none.
   std::optional<BrakeReport> announce(Instant now);
   bool asks_for_more() const;
   bool unsettled() const;  // the next exchange should not wait
@@ -119,7 +119,7 @@ class Brake {
   Instant wishes_since_ = Instant::min();
   Instant empty_at_ = Instant::min();
   Instant held_back_at_ = Instant::min();
-  Instant held_since_ = Instant::min();  // min: the last ones that were wanted could start
+  Instant held_since_ = Instant::min();  // min: the last tasks that wanted to start could start
 };
 
 using Brakes = std::vector<std::shared_ptr<Brake>>;

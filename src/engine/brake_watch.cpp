@@ -11,12 +11,12 @@
 namespace easyretry::engine {
 namespace {
 
-// Neither is part of a number.
+// These cannot occur in a number.
 constexpr char kBetweenNumbers = ' ';
 constexpr char kBetweenBrakes = ';';
 constexpr char kBetweenNames = '\x1f';
 
-// So that a row has less than the 4,000 bytes that every store takes.
+// Keeps a row below the 4,000 bytes that every store accepts.
 constexpr std::size_t kBrakesInARow = 35;
 
 // Seats that cannot be divided go to other instances after this time.
@@ -88,7 +88,7 @@ Step BrakeWatch::step() {
     if (wanted) context_.claiming.notify();
     return {wanted, Instant::max()};
   }
-  // Not all the time, if seats are wanted that others have.
+  // At a limited pace while other instances have the wanted seats.
   const Millis pace = exchange_every(context_.options.lease);
   if (wanted) next_ = std::min(next_, asked_ == Instant::min() ? now : asked_ + pace / 10);
   if (now < next_) return {false, next_};
@@ -149,8 +149,8 @@ bool BrakeWatch::exchange(const HandlerTable& table, Instant now) {
   return true;
 }
 
-// A few at a time: after a long failure there are many, which expire by themselves. One that cannot be taken back now
-// may be taken back later all the same, so nothing is said under its name any more.
+// A few at a time: after a long failure there are many, and they expire by themselves. A request to take one back may
+// fail now and still arrive later, so its name is not used again.
 void BrakeWatch::take_back(const std::set<std::string>& all_but) {
   const Instant now = context_.clock.steady();
   std::erase_if(told_, [&](const auto& one) { return now - one.second > times(now).lives; });
@@ -174,7 +174,7 @@ void BrakeWatch::hear(const HandlerTable& table, const Brake::Heard& when, const
     const std::string_view owner = owner_of(member.node);
     if (owner == context_.owner) continue;
     for (const auto& [hash, report] : parse_brakes(member.says, context_.store_time)) {
-      BrakeReport& sum = others[hash][std::string{owner}];  // it may have said something under an older name, too
+      BrakeReport& sum = others[hash][std::string{owner}];  // it may also have announced under an older name
       sum.seats.seats += report.seats.seats;
       sum.seats.wishes = std::max(sum.seats.wishes, report.seats.wishes);
       sum.shares.seats += report.shares.seats;
@@ -194,7 +194,7 @@ void BrakeWatch::leave() {
   take_back({});
 }
 
-// Workers elsewhere may have longer leases than this instance.
+// Remote workers may have longer leases than this instance.
 Brake::Times BrakeWatch::times(Instant now) const {
   Brake::Times times = Brake::times(context_.options.lease);
   const Instant lent = context_.lent_until;

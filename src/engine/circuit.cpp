@@ -19,14 +19,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// An outage that follows a long good time would be seen only after half a window. So it also opens when nearly
+// After a long good time, half a window would pass before an outage is noticed. So a circuit also opens when nearly
 // everything failed within the last two seconds.
 constexpr auto kSuddenly = 2s;
 
 // A change stays in the reports for this long, so that an instance that was away for a while still learns of it.
 constexpr auto kReportChangeFor = 60s;
 
-// An instance that has said nothing for this long gets no share of the starts.
+// An instance that has not reported for this long gets no share of the starts.
 constexpr auto kSilentFor = 3s;
 
 constexpr Millis kLongestRest = 10min;
@@ -190,7 +190,7 @@ void Circuit::judge(Instant now) {
   }
   const Instant held_back_at = std::max({held_back_at_, others_held_back_at_, since_});
   if (held_back_at >= now - options_.window || now < rest_until_) return;
-  // Also those from before: after the last task of a backlog there may be nothing more to call.
+  // Earlier ones count as well: after the last task of a backlog there may be nothing more to call.
   const AnswerSums lately = since(std::max(held_back_at - options_.window, since_));
   if (lately.answered > 0 && !lately.fails_more_than(options_.trip_at)) turn(CircuitState::closed, now);
 }
@@ -214,7 +214,7 @@ AnswerSums Circuit::sums(Instant now) const {
   return since(std::max(now - options_.window, since_));
 }
 
-// For each answer of the last window as many starts as keep the share of failures at trip_at, and the probes.
+// As many starts per answer of the last window as keep the share of failures at trip_at, plus the probes.
 double Circuit::rate(Instant now) const {
   if (now < rest_until_) return share_ * options_.probes;
   const double answers_per_second = static_cast<double>(sums(now).answered) / seconds(options_.window);
@@ -224,7 +224,7 @@ double Circuit::rate(Instant now) const {
 // Starts that were not used in time are lost: a backlog does not come all at once.
 void Circuit::refill(Instant now) {
   const double per_second = rate(now);
-  const double most = std::max(1.0, per_second);  // of a second: more than a slow claim takes
+  const double most = std::max(1.0, per_second);  // of one second, which is longer than a slow claim takes
   tokens_ = std::min(most, tokens_ + per_second * seconds(now - refilled_at_));
   refilled_at_ = now;
 }

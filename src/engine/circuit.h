@@ -8,7 +8,7 @@
 // gets about five times as much every ten seconds; and one that answers half of the calls is not called more often.
 // Tasks that it holds back stay in the store as they are: no attempt is used up.
 //
-// An answer that says no is an answer: only failures worth a retry and timeouts count as failures.
+// A refusal counts as an answer: only failures worth a retry and timeouts count as failures.
 //
 // Instances that share a store exchange reports every second (circuit_watch.h). Each judges by the sums of all of them,
 // the newest change of state wins, and those that have tasks to start share the starts.
@@ -52,7 +52,7 @@ class AnswerWindow {
 
   void add(Instant now, bool answered) { add(now, answered ? AnswerSums{1, 0} : AnswerSums{0, 1}); }
   void add(Instant now, AnswerSums sums);
-  // Of the seconds that began after `from`, up to now.
+  // The sum over the seconds that began after `from`, up to now.
   AnswerSums since(Instant from) const;
 
  private:
@@ -63,7 +63,7 @@ class AnswerWindow {
   std::array<Second, kSeconds> ring_{};
 };
 
-// An instance announces this to the others.
+// The announcement of an instance about one circuit, for the other instances.
 struct CircuitReport {
   Instant made{};
   CircuitState state = CircuitState::closed;
@@ -86,14 +86,14 @@ class Circuit {
   // The called service asked for a pause, such as by Retry-After: the circuit opens, and only probes start until the
   // pause ends. Ten minutes at most.
   void rest(Instant now, Millis time);
-  // Said by people, and in force until it ends: nothing starts (open), or nothing is held back (closed).
+  // An operator's order, in force until it ends: nothing starts (open), or nothing is held back (closed).
   struct Order {
     CircuitState state = CircuitState::open;
     Instant since{};
     Instant until = Instant::max();
   };
-  // Replaces the last order; nullopt: it judges by itself. After an order to be open it is open like any other, so the
-  // backlog comes in steps.
+  // Replaces the last order; nullopt: the circuit decides by itself. When an order to be open ends, the circuit is open
+  // like any other, so the backlog comes in steps.
   void obey(Instant now, std::optional<Order> order);
   // How many of `wanted` may start now; they count as started.
   std::size_t reserve(Instant now, std::size_t wanted);
@@ -102,16 +102,16 @@ class Circuit {
   // When the next one may start; max if it holds nothing back.
   Instant next_start(Instant now);
 
-  // Whether it knows enough of the other instances to start tasks by it. Otherwise want() asks the CircuitWatch for it.
+  // Whether it knows enough about the other instances to allow starts. If not, want() makes the CircuitWatch ask.
   bool is_known(Instant now) const { return now < known_until_.load(); }
   void want() { wanted_ = true; }
   bool take_wanted() { return wanted_.exchange(false); }
   bool was_known() const { return known_until_.load() != Instant::min(); }
   void rely_until(Instant until) { known_until_ = until; }
 
-  // nullopt: nothing has happened for so long that the others need not know.
+  // nullopt: nothing has happened for so long that the others need no report.
   std::optional<CircuitReport> report(Instant now) const;
-  // Replaces what was known of the other instances.
+  // Replaces what is known about the other instances.
   void learn(Instant now, std::span<const CircuitReport> others);
 
   struct View {
@@ -119,7 +119,7 @@ class Circuit {
     Instant since;
     AnswerSums sums;                            // of the last window
     std::optional<double> starts_per_second{};  // while it is open
-    bool ordered = false;                       // by people
+    bool ordered = false;                       // by an operator
   };
   View view(Instant now);
   // Opened or closed since the last call: its new state.

@@ -12,7 +12,7 @@ namespace {
 // No name of a handler or of a circuit has a control character.
 constexpr char kOrderMark = '\x1f';
 
-// The rest of a stored reason: the state, and until when.
+// For the other parts of a stored reason: the state and the end of the order.
 constexpr std::size_t kLongestOrderReason = 170;  // characters
 
 // "open 1767225600000 the gateway moves", and 0 for an order without an end.

@@ -2,8 +2,8 @@
 // Orders to circuits, as they are stored: in the list of paused handlers, under a name that no handler can have.
 //
 // So they are durable on every store, and every instance that claims reads them with the pauses, every second, in the
-// same statement. An order whose time is over stays in the list until the next one for its circuit, or a reset. It is
-// not removed by instances: that could hit a new order.
+// same statement. An order whose time is over stays in the list until the next one for its circuit, or a reset.
+// Instances do not remove it, because they could remove a newer order by mistake.
 
 #include <map>
 #include <optional>

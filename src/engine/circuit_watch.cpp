@@ -13,15 +13,15 @@ constexpr auto kExchangeEvery = std::chrono::seconds{1};
 // As long as any window: sums of an instance that died stay until they are too old to count.
 constexpr Millis kReportsLiveFor{60'000};
 
-// Tasks are started by an answer that is not older than this. After a failure the next one is asked for a second later.
+// Tasks start only if the last answer is no older than this. After a failure, the next request follows a second later.
 constexpr auto kKnownFor = std::chrono::seconds{3};
 
-// Neither is allowed in a name.
+// These cannot occur in a name.
 constexpr char kBetweenFields = '\x1f';
 constexpr char kBetweenReports = '\x1e';
 
-// A member may say this much on every store. Further circuits go into the reports of further members, which have a
-// number.
+// Every store accepts this much text from a member. Circuits that do not fit go into the reports of further, numbered
+// members.
 constexpr std::size_t kMostText = 4000;
 
 storage::Beat beat_of(std::string_view name_space, std::string_view node, std::string_view says) {
@@ -137,7 +137,7 @@ void CircuitWatch::exchange(const HandlerTable& table, Instant now, bool wanted)
   });
   if (reply) hear(table, reply->members, now);
   for (const auto& [name, circuit] : table.circuits) {
-    // A store that answered before and now fails is no reason to stop: each goes on by its own sums.
+    // A store that answered before and now fails is no reason to stop: each instance goes on with its own sums.
     if (reply || circuit->was_known()) circuit->rely_until(now + kKnownFor);
   }
 }

@@ -1,8 +1,8 @@
 #pragma once
 // Tells listeners of circuits that have opened or closed, and exchanges reports with the other instances of a store.
 //
-// A report is what an instance says about its circuits when it beats as a member of a namespace of its own: `circuits`,
-// a separator, and the engine's namespace. So one statement per second sends the report and reads those of the
+// An instance sends a report on its circuits with a heartbeat, as a member of a separate namespace: `circuits`, a
+// separator, and the engine's namespace. So one statement per second sends its report and reads those of the
 // others, and the store forgets instances that die. An instance whose circuits have recorded nothing for a while
 // neither sends nor asks; its next task waits for one answer, as with pauses.
 
@@ -24,7 +24,7 @@ namespace easyretry::engine {
 
 struct Context;
 
-// As text, so that each fits into what a member may say; times are the store's.
+// As text, so that each fits into the text of a member; times are the store's.
 using NamedReports = std::map<std::string, CircuitReport>;
 std::vector<std::string> report_texts(const NamedReports& reports, const StoreTime& time, std::size_t most);
 // Reports that cannot be read, such as those of a later release, are left out.
@@ -45,7 +45,7 @@ class CircuitWatch {
 
   Context& context_;
   const std::function<void()> opened_;
-  Instant next_ = Instant::min();  // the watching thread's own
+  Instant next_ = Instant::min();  // used only by the watching thread
 };
 
 }  // namespace easyretry::engine

@@ -19,7 +19,7 @@ class Dispatcher {
   Dispatcher(Context& context, InFlight& in_flight, Workers& workers)
       : context_(context), in_flight_(in_flight), workers_(workers) {}
 
-  // `trusted_until`: until when the lease certainly holds.
+  // `trusted_until`: the lease certainly holds until then.
   void dispatch(std::vector<task::TaskRecord> won,
                 const std::function<Instant(const task::TaskRecord&)>& trusted_until) const;
 
@@ -63,7 +63,7 @@ class Claimer {
   std::vector<DueTask> batch_;
   std::vector<task::Ticket> tickets_;  // of the batch, ascending
   Instant sent_ = Instant::min();
-  bool in_doubt_ = false;  // the reply was lost: claimed or not? Nothing else is claimed here before that is known
+  bool in_doubt_ = false;  // the reply was lost: claimed or not? Until that is known, this Claimer claims nothing else
   // The same for tasks in one part of the store, ascending: those in other parts are claimed meanwhile.
   std::vector<task::Ticket> doubtful_;
   std::vector<std::unique_ptr<Held>> doubtful_held_;

@@ -79,7 +79,7 @@ struct Context {
   std::function<void(Millis)> sleep = [](Millis time) { base::system_pauses().sleep(time); };
   Wakeup circuits{};                                // the CircuitWatch's
   Wakeup braking{};                                 // the BrakeWatch's
-  std::atomic<Instant> lent_until{Instant::min()};  // leases of workers elsewhere may hold until then
+  std::atomic<Instant> lent_until{Instant::min()};  // leases of remote workers may hold until then
   Wakeup claiming{};  // the Claimers'. Here, because a worker thread that notifies it may outlive them
 
   TimePoint store_now() const { return store_time.at(clock.steady()); }

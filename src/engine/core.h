@@ -76,16 +76,16 @@ class Core {
   Result<std::vector<storage::Inserted>> submit(const Transaction& within, std::span<const task::NewTask> tasks);
   Result<std::optional<task::TaskRecord>> find(TaskId id);
   Result<std::vector<task::TaskRecord>> find(std::span<const TaskId> ids);  // unknown ids are left out
-  // By key: the live task, and of those that ended the one that was stored last. Throw std::invalid_argument without a
+  // By key: the live task, or the ended task that was stored last. Throw std::invalid_argument without a
   // handler or a key.
   Result<std::optional<task::TaskRecord>> find_live(std::string_view handler, std::string_view key);
   Result<std::optional<task::TaskRecord>> find_ended(std::string_view handler, std::string_view key);
-  // For the end of a task.
+  // For callers that wait for the end of a task.
   Waits& waits() { return context_->waits; }
   // The query's namespace is ignored. A page that is not full has `next` only if the search took all of `within`
   // (storage/task_walk.h).
   Result<storage::ListPage> page(TaskQuery query, Millis within);
-  // As long as it takes.
+  // These search for as long as it takes.
   Result<std::vector<task::TaskRecord>> list(TaskQuery query);
   Result<std::int64_t> count(TaskQuery query);
   Result<Counts> counts() { return store_->counts(options().name_space); }
@@ -97,7 +97,7 @@ class Core {
     return end(ids, {.tell = whom == Tell::owner});
   }
   // The same, with another outcome: done by other means, or given up by a user (decision 40). False also if a callback
-  // is due. `as` without an id; its result is plain JSON, and its callback is left out if there is none. Throws
+  // is due. `as` needs no id; its result is plain JSON, and its callback is left out if there is none. Throws
   // std::invalid_argument if on_success is known here and cannot take the result.
   Result<bool> end(TaskId id, const task::Ending& as);
   Result<std::vector<bool>> end(std::span<const TaskId> ids, const task::Ending& as);
@@ -107,13 +107,13 @@ class Core {
   // A pending task becomes due now. False: it is running, has ended, or is not stored.
   Result<bool> retry_now(TaskId id);
   Result<std::vector<bool>> retry_now(std::span<const TaskId> ids);
-  // A pending task continues with the rules that `edit` makes of its own; `edit` may be called several times. False: as
-  // above, or others keep changing it.
+  // A pending task continues with the rules that `edit` makes of its rules; `edit` may be called several times. False:
+  // as above, or other instances keep changing it.
   using EditRules = std::function<task::RetryRules(const task::RetryRules&)>;
   Result<bool> revise_rules(TaskId id, const EditRules& edit);
   // Nullopt: there is no such ended task, or its key is live again.
   Result<std::optional<TaskId>> requeue(TaskId id);
-  // `as`: of this class, instead of that of the ended task.
+  // `as`: the class of the new tasks, instead of that of the ended ones.
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids,
                                                      std::optional<TaskClass> as = std::nullopt);
   // The same with other arguments, a JSON array as submit() makes it. `invalid_argument`: more than max_payload.
@@ -130,11 +130,11 @@ class Core {
   std::shared_ptr<const FilterChain> filters() const { return context_->filters.chain(); }
   // How a row of the inbox becomes a task. Before the first step.
   void convert_inbox_with(storage::Convert convert) { intake_.convert_with(std::move(convert)); }
-  // From now on no instance of this namespace claims tasks of this handler: this one at once, others within
+  // From now on no instance of this namespace claims tasks of this handler: this one stops at once, others within
   // kPausesKnownFor. Running tasks go on; claimed ones that have not begun are handed back. True: it was not paused.
   Result<bool> pause(std::string_view handler, std::string_view why);
   Result<bool> resume(std::string_view handler);  // true: it was paused
-  // As far as this instance knows.
+  // Whether it is paused, as far as this instance knows.
   bool is_paused(std::string_view handler) const { return context_->pauses.contains(handler); }
   Result<storage::PausedReply> paused();
 
@@ -162,7 +162,7 @@ class Core {
 
   // --- Attempts that are not made by the workers: direct calls, remote executors. See attempt.h
 
-  // Stores a task that is leased by this instance from the start. No run: a task with this key was there.
+  // Stores a task that is leased by this instance from the start. Without a run: a task with this key already exists.
   Result<Started> start(const task::NewTask& task);
   task::Settlement attempt(Run& run) { return engine::attempt(run, *context_); }
   AttemptStart begin_attempt(Run& run) { return engine::begin_attempt(run, *context_); }
@@ -184,11 +184,11 @@ class Core {
   // As Settler::settle_now.
   Result<bool> settle_now(const RunPtr& run, task::Settlement settlement);
   Result<std::vector<bool>> settle_now(std::span<const Settled> settled) { return settler_.settle_now(settled); }
-  // Writes the outcome of a started task before this returns. If the store does not answer, the Settler goes on trying;
+  // Writes the outcome of a started task before this returns. If the store does not answer, the Settler keeps trying;
   // if nothing steps it, the task is dropped, and runs again when its lease has expired.
   void settle_started(const RunPtr& run, task::Settlement settlement);
   void settler_is_stepped(bool is) { settler_is_stepped_ = is; }
-  // Claimed tasks that no worker has begun with, and for which `wanted` is true.
+  // Hands back the claimed tasks that no worker has begun, and for which `wanted` is true.
   void hand_back_waiting(const std::function<bool(const Run&)>& wanted);
   // Notified by remote executors that have room again.
   Wakeup& claiming() { return context_->claiming; }
@@ -196,7 +196,7 @@ class Core {
   void executors_changed() { rebalancer_.handlers_changed(); }
   // Only inside a catch block.
   CallbackFailure note_callback_failure(const TaskInfo& task) { return engine::note_callback_failure(*context_, task); }
-  // Of a call that is not stored.
+  // For a call that is not stored.
   void log_final_failure(const TaskInfo& call, Outcome outcome, const std::string& error, const std::string& thrown) {
     context_->failures.add(call, outcome, error, thrown);
   }
@@ -226,15 +226,15 @@ class Core {
   storage::Store& store() { return *store_; }
   int total_shards() const { return total_shards_; }
 
-  // From now on tasks run here, and new tasks of other processes wake the Loader if the store can report them. To be
-  // ended by stop_listening() before anything stops.
+  // From now on tasks run here, and new tasks of other processes wake the Loader if the store can report them. Call
+  // stop_listening() before anything stops.
   void listen();
   void stop_listening();
   // Nothing is read or claimed from now on.
   void stop_claiming();
   // Other instances should look for due tasks.
   void announce() { store_->announce(options().name_space); }
-  // This instance looks after nothing else from now on; other tasks that were read ahead are forgotten.
+  // This instance owns only this from now on; other tasks that were read ahead are forgotten.
   void own(Ownership owned);
   // These shards of all handlers.
   void own(std::vector<ShardId> shards) { own(Ownership{std::move(shards)}); }
@@ -246,7 +246,7 @@ class Core {
   // After the last step: the failures that were counted but not logged.
   void log_left_out_failures() { context_->failures.log_left_out(Instant::max()); }
 
-  // --- The parts, for those who step them: Threads, ManualEngine, the simulator
+  // --- The parts, for the code that steps them: Threads, ManualEngine, the simulator
 
   // Shared by all parts. A remote engine's Leaser is one of them.
   Context& context() { return *context_; }
@@ -268,7 +268,7 @@ class Core {
 
  private:
   Instant lent_until(Millis lease);
-  // In place of an earlier one with the same key.
+  // Replaces an earlier order with the same key.
   Result<void> store_order(const StoredOrder& order);
   bool lacks_handler(const TaskInfo& info) const;
   bool owns(const Ownership& owned, const std::string& handler, TaskId id) const;
@@ -280,13 +280,13 @@ class Core {
   Result<task::Ending> ending_of(const task::TaskRecord& record, const task::Ending& as) const;
   bool may_be_held_by_others(const TaskInfo& task) const;
   Result<std::vector<bool>> revise(std::span<const TaskId> ids, const MakeRevision& make);
-  // Adds to `done`, and returns those that another instance changed between the look and the change.
+  // Adds to `done`, and returns the ids of tasks that another instance changed between the read and the write.
   Result<std::vector<TaskId>> revise_once(std::span<const TaskId> ids, const MakeRevision& make,
                                           std::set<TaskId>& done);
   // Tasks that were just written, and may be due within the window.
   void offer(std::span<const DueTask> written);
   void offer_revised(std::span<const DueTask> revised);
-  // A due task may have been read by no instance.
+  // For a due task that perhaps no instance has read.
   void wake_an_instance();
   void pauses_changed();
   void circuit_opened();

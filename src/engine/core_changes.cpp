@@ -1,4 +1,4 @@
-// Changes that people make to tasks and handlers: end (decisions 31 and 40), requeue, revise (decision 24), pause
+// Changes that users make to tasks and handlers: end (decisions 31 and 40), requeue, revise (decision 24), pause
 // (decision 26).
 
 #include <algorithm>
@@ -49,8 +49,8 @@ Result<std::map<TaskId, task::TaskRecord>> Core::records_of(std::span<const Task
   return records;
 }
 
-// An instance that has the handler knows whether its owner wants to be notified. Without it here, the instance that
-// runs the callback's stage finds out.
+// An instance that has the handler knows whether its owner wants to be notified. If the handler is not registered here,
+// the instance that runs the callback's stage finds out.
 bool Core::may_tell(const TaskInfo& task, Outcome outcome) const {
   const auto known = context_->handlers.snapshot()->find(task.handler);
   if (known == nullptr) return true;
@@ -63,7 +63,7 @@ bool Core::may_tell(const TaskInfo& task, Outcome outcome) const {
 Result<task::Ending> Core::ending_of(const task::TaskRecord& record, const task::Ending& as) const {
   task::Ending ending{.id = record.info.id, .outcome = as.outcome};
   ending.tell = as.tell && may_tell(record.info, as.outcome);
-  ending.drop_callback = !as.tell;  // a user who wants to tell drops no callback, wherever it is registered
+  ending.drop_callback = !as.tell;  // if the owner is to be notified, the callback stays, wherever it is registered
   ending.error = with_last_error(as.error, record.info.last_error);
   if (as.outcome != Outcome::succeeded) return ending;
   if (!ending.tell) ending.keep_result = as.keep_result;
@@ -129,7 +129,7 @@ Result<std::vector<bool>> Core::end(std::span<const TaskId> ids, const task::End
   }
   in_flight_.cancelled(std::vector<TaskId>{ended.begin(), ended.end()});
   if (callbacks_due) wake_an_instance();
-  // Another instance may have claimed one that its workers have not begun with: after this time they check it first.
+  // Another instance may have claimed a task that its worker has not begun. After this time, the worker checks first.
   if (held_by_others) context_->sleep(2 * kBeginWithin);
   std::vector<bool> all;
   for (const TaskId id : ids) all.push_back(ended.contains(id));
@@ -347,16 +347,16 @@ Result<void> Core::store_order(const StoredOrder& order) {
 
 Result<storage::PausedReply> Core::paused() {
   auto reply = store_->paused(options().name_space);
-  if (reply) take_orders(*reply);  // hidden: they are no pauses
+  if (reply) take_orders(*reply);  // hides them: they are not pauses
   return reply;
 }
 
 void Core::pauses_changed() {
   schedule_.forget([this](const DueTask& task) { return context_->is_paused(task.handler); });
-  // Not tasks that exist in memory only: pauses are for stored tasks.
+  // Tasks that exist only in memory stay: pauses are for stored tasks.
   hand_back_waiting([this](const Run& run) { return !run.settled && context_->is_paused(run.no); });
   circuit_opened();
-  // For tasks of resumed handlers, and for those that tasks of the paused ones had left no room for.
+  // For tasks of resumed handlers, and for tasks that had no room because of paused handlers.
   loader_.hurry();
 }
 

@@ -1,10 +1,10 @@
-// Circuits as people see them, and the orders that people give (decision 61).
+// Circuits as operators see them, and the orders that operators give (decision 61).
 
 #include "engine/core.h"
 
 namespace easyretry::engine {
 
-// Tasks that were claimed ahead would be attempts against a downstream that is away.
+// Tasks that were claimed ahead would be attempts against a downstream that is down.
 void Core::circuit_opened() {
   const Instant now = context_->clock.steady();
   hand_back_waiting([now](const Run& run) {
@@ -69,7 +69,7 @@ Result<CircuitOrder> Core::order_circuit(std::string_view name, CircuitState sta
 Result<bool> Core::reset_circuit(std::string_view name) {
   if (auto error = refuse_order(name, CircuitState::open, std::nullopt, {})) return tl::unexpected(*std::move(error));
   return circuit_orders().and_then([&](const CircuitOrders& orders) -> Result<bool> {
-    // Also one whose time is over: it is still in the store.
+    // Also if its time is over: it is still in the store.
     const auto removed = resume(to_stored(name, CircuitOrder{}).key);
     if (!removed) return tl::unexpected(removed.error());
     if (const auto here = circuit(std::string{name})) here->obey(context_->clock.steady(), std::nullopt);

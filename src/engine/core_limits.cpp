@@ -1,4 +1,4 @@
-// Limits as this instance sees them, and those that people set at run time (decision 65).
+// Limits as this instance sees them, and limits that operators set at run time (decision 65).
 
 #include <algorithm>
 

@@ -20,7 +20,7 @@ void erase_all(std::string& text, std::string_view part) {
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at)) text.erase(at, part.size());
 }
 
-// As people write it: without the class that std::throw_with_nested derives, and without versions of the library.
+// The name in its usual form: without the class that std::throw_with_nested derives, and without library versions.
 std::string name_of(const std::type_info& type) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> plain{abi::__cxa_demangle(type.name(), nullptr, nullptr, &status),

@@ -41,7 +41,7 @@ namespace {
 
 constexpr std::size_t kQueueLength = 10'000;
 
-// How long the end of an engine waits for queued listeners.
+// An engine that ends waits this long for queued listeners.
 constexpr Millis kLastEvents{2000};
 
 // False: it threw.

@@ -1,4 +1,4 @@
-// One run of user code inside the filters, what its result means, and what is noted of it.
+// One run of user code inside the filters, the meaning of its result, and the records of it.
 
 #include <algorithm>
 

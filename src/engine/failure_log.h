@@ -1,6 +1,6 @@
 #pragma once
-// Logs final failures, as warnings. A handler that fails for thousands of tasks does not flood the log: of one handler,
-// ten failures a second are logged, and the number of the others. Thread-safe.
+// Logs final failures, as warnings. A handler that fails for thousands of tasks does not flood the log: for each
+// handler, it logs ten failures a second and the number of the others. Thread-safe.
 
 #include <atomic>
 #include <cstdint>

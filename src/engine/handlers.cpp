@@ -79,7 +79,7 @@ bool has_circuit(const detail::Handler& handler) {
 }
 
 bool same_rules(CircuitOptions a, const CircuitOptions& b) {
-  a.name = b.name;  // one may have the name of its handler
+  a.name = b.name;  // two names may differ: one may be the handler's own name
   return a == b;
 }
 
@@ -119,7 +119,7 @@ void join_circuits(HandlerTable& table) {
   }
 }
 
-// A brake to be, and whose tasks it counts.
+// The plan for a brake, with the handlers whose tasks it counts.
 struct BrakePlan {
   LimitOptions limit{};
   std::vector<std::shared_ptr<const Holdings>> handlers{};
@@ -168,7 +168,7 @@ void join_brakes(HandlerTable& table) {
   }
 }
 
-// Whether a successful direct call needs nothing of the engine: nothing is stored before it, nothing reads its result,
+// Whether a successful direct call needs nothing from the engine: nothing is stored before it, nothing uses its result,
 // there is no callback, and no circuit counts it.
 bool may_bypass(const detail::Handler& handler) {
   const Persist persist = handler.options.persist.value_or(Persist::retry_only);

@@ -26,7 +26,7 @@
 namespace easyretry::engine {
 
 using HandlerNo = std::uint16_t;
-inline constexpr std::uint32_t kNoHandler = 0xFFFF'FFFF;  // a DueTask's, where the handler is not registered here
+inline constexpr std::uint32_t kNoHandler = 0xFFFF'FFFF;  // in a DueTask: its handler is not registered here
 
 // `rules`, with the backoff and the limits that the policy sets.
 task::RetryRules revised(task::RetryRules rules, const Policy& policy);
@@ -37,7 +37,7 @@ struct KnownHandler {
   void set(detail::Handler changed);
 
   detail::Handler handler;
-  // Of handler.policy, with the library's values where it leaves something open. New tasks carry these rules.
+  // The rules of handler.policy, with the library's values for fields that it leaves open. New tasks carry these rules.
   Backoff backoff;
   task::RetryRules rules;
   std::shared_ptr<Circuit> circuit{};                                 // null: it has none
@@ -64,14 +64,14 @@ struct HandlerTable {
   std::vector<std::shared_ptr<const KnownHandler>> by_number;
   std::unordered_map<std::string, HandlerNo> by_name;
   std::map<std::string, std::shared_ptr<Circuit>> circuits;
-  std::map<std::string, std::shared_ptr<Brake>> brakes;  // by what they are about: "handler pay", "circuit gateway"
-  LimitOrders limit_orders;                              // also of what is not known here
+  std::map<std::string, std::shared_ptr<Brake>> brakes;  // by subject: "handler pay", "circuit gateway"
+  LimitOrders limit_orders;                              // including subjects that are unknown here
 
   std::shared_ptr<const KnownHandler> find(const std::string& name) const;
-  // For DueTask::handler; kNoHandler: there is none of this name.
+  // For DueTask::handler; kNoHandler: there is no handler with this name.
   std::uint32_t number_of(const std::string& name) const;
   std::vector<std::string> names() const;
-  // Names of the handlers that can run here: a remote one only while it is attended. Ascending.
+  // Names of the handlers that can run here, ascending. A remote handler counts only while workers attend to it.
   std::vector<std::string> run_here() const;
   // How many executions of handler `no` may run at a time on a pool of this many workers.
   std::size_t concurrency(HandlerNo no, std::size_t workers) const;
@@ -87,7 +87,7 @@ class Handlers {
   void change(const std::string& name, detail::Handler changes);
   // Changes all of them, or none: throws std::invalid_argument if one is invalid.
   void reconfigure(const std::map<std::string, HandlerSettings>& settings);
-  // All that are in force.
+  // Takes all limits that are in force.
   void order_limits(const LimitOrders& orders);
   // From now on no direct call may bypass the engine.
   void close_gates();

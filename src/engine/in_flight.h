@@ -20,14 +20,14 @@
 
 namespace easyretry::engine {
 
-// Until when, by our clock, a lease requested at `sent` certainly holds. A tenth of it is kept as a margin for a slow
-// reply and for clocks that run at different speeds.
+// The time by our clock until which a lease requested at `sent` certainly holds. A tenth of it is kept as a margin for
+// a slow reply and for clocks that run at different speeds.
 inline Instant trust(Instant sent, Millis lease) {
   return sent + lease - lease / 10;
 }
 
 // A claimed task that has waited longer than this for its worker is checked in the store before it begins: it may have
-// been cancelled. A caller who cancels waits twice as long, and then knows that the task will not begin.
+// been cancelled. A caller that cancels waits twice as long, and then knows that the task will not begin.
 inline constexpr Millis kBeginWithin{200};
 
 // Counts a claimed task among those that its handler holds, until it is settled.
@@ -38,7 +38,7 @@ class Held {
   ~Held() { end(); }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
-  // From any thread; the first one counts.
+  // From any thread; only the first call counts.
   void end() {
     if (holdings_ && !ended_.exchange(true)) --holdings_->claimed;
   }
@@ -59,7 +59,7 @@ struct Run {
   const std::shared_ptr<const KnownHandler> handler;
   const HandlerNo no;
 
-  // Shared between the worker, the Renewer and callers who stop it
+  // Shared between the worker, the Renewer and callers that stop it
   std::atomic<Instant> trusted_until;  // by our clock the lease certainly holds until then
   std::atomic<Instant> started{Instant::max()};
   std::atomic<Interrupt> interrupt{Interrupt::none};
@@ -97,21 +97,21 @@ using RunPtr = std::shared_ptr<Run>;
 class InFlight {
  public:
   void add(std::span<const RunPtr> runs);
-  // Only these very runs: a task that was settled and claimed again meanwhile stays.
+  // Removes exactly these runs: a task that was settled and claimed again meanwhile stays.
   void remove(std::span<const RunPtr> runs);
   RunPtr find(TaskId id) const;
-  // They belong to workers elsewhere now, whose leases end by `until`. They stay counted among what their handlers hold
-  // until they are removed or forgotten.
+  // These runs now belong to remote workers, whose leases end by `until`. They still count among the tasks that their
+  // handlers hold, until they are removed or forgotten.
   void lend(std::span<const RunPtr> runs, Instant until);
   void prolong(const task::Ticket& ticket, Instant until);
-  // Those whose leases should have ended.
+  // Lent tasks whose leases should have ended.
   std::vector<task::Ticket> overdue(Instant now) const;
   void forget(const task::Ticket& ticket);
-  // These tasks were ended by a user: those in flight do not begin any more, nor do those whose claim is still on its
-  // way.
+  // A user has ended these tasks: those in flight do not begin any more, nor do those that are being claimed at this
+  // moment.
   void cancelled(std::span<const TaskId> ids);
   std::vector<RunPtr> all() const;
-  // Those whose handlers run in this process. Remote executors have their own limits.
+  // The number of tasks whose handlers run in this process. Remote executors have their own limits.
   std::size_t here() const;
   std::size_t size() const;
   // False: remote executors still hold some at `until`.
@@ -134,7 +134,7 @@ class InFlight {
   std::condition_variable all_here_;
   std::unordered_map<TaskId, RunPtr> runs_;  // guarded by mutex_
   std::unordered_map<TaskId, Lent> lent_;    // guarded by mutex_
-  std::size_t remote_ = 0;                   // of them, with remote executors; guarded by mutex_
+  std::size_t remote_ = 0;                   // runs of remote executors; guarded by mutex_
   std::unordered_set<TaskId> cancelled_;     // lately; guarded by mutex_
   std::deque<TaskId> cancelled_first_;       // the same, by age; guarded by mutex_
 };
@@ -154,7 +154,7 @@ class Outcomes {
   void batch(std::size_t size) { batch_ = size; }
 
   void put(RunPtr run, task::Settlement settlement);
-  // Appends what has come in to `pending`, which belongs to the Settler; it is idle when that is empty.
+  // Appends the new outcomes to `pending`, which belongs to the Settler. The Settler is idle when `pending` is empty.
   void take(std::vector<Settled>& pending);
   std::size_t size() const;
   // True: everything put has been settled.

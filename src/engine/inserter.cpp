@@ -5,7 +5,7 @@
 namespace easyretry::engine {
 namespace {
 
-// If replies are lost again and again, the result is in doubt; it does not try for ever.
+// If replies are lost again and again, the Inserter gives up, and the result is in doubt.
 constexpr int kTries = 3;
 
 bool contains(const std::vector<TaskId>& ids, TaskId id) {

@@ -1,6 +1,6 @@
 #pragma once
 // Turns rows that plain SQL put into the store's inbox into tasks. Several instances may take from it at once, each row
-// once. Looks when there may be something: the Loader's store says so, or news came.
+// once. Looks when there may be rows: after a page of the Loader or news says so.
 
 #include <atomic>
 #include <functional>
@@ -18,13 +18,13 @@ class Intake {
   // `taken` is called with the new tasks.
   Intake(Context& context, const storage::StoreInfo& store, Taken taken);
 
-  // How a row becomes a task. To be set before the first step; without it nothing is taken.
+  // Sets how a row becomes a task. Call it before the first step; without it, no row is taken.
   void convert_with(storage::Convert convert) { convert_ = std::move(convert); }
   // False: there is never anything to do.
   bool wanted() const { return has_inbox_ && convert_; }
 
   Step step();
-  // There may be something. From any thread.
+  // There may be rows. From any thread.
   void look_soon();
 
   Wakeup wakeup;
@@ -36,7 +36,7 @@ class Intake {
   storage::Convert convert_;
   std::atomic<bool> told_{true};  // for the first look
 
-  // The intake thread's own
+  // Used only by the intake thread
   Instant earliest_ = Instant::min();
   int failures_ = 0;
 };

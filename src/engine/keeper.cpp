@@ -8,12 +8,12 @@ namespace easyretry::engine {
 namespace {
 
 constexpr auto kKeepEvery = std::chrono::hours{1};
-// A query for counts reads what is not yet added up: at 1,000 transactions per second, 5,000 rows.
+// A query for counts also reads the counts that are not yet added up: at 1,000 transactions per second, 5,000 rows.
 constexpr auto kFoldEvery = std::chrono::seconds{5};
-// If nothing was stored or run here: other instances add up their own work, unless they died or have no engine.
+// After no task was stored or run here: other instances add up their own work, unless they died or have no engine.
 constexpr auto kFoldForOthersEvery = std::chrono::minutes{1};
 constexpr auto kAfterFailure = std::chrono::minutes{1};
-// How often rules of retention are looked at, which may change at any time; in memory, unless there is something to do.
+// Retention rules may change at any time, so they are checked this often; in memory, unless there is work to do.
 constexpr auto kLookAtRulesEvery = std::chrono::minutes{1};
 constexpr auto kLookForRulesEvery = std::chrono::minutes{5};
 

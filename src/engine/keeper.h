@@ -30,9 +30,9 @@ class Keeper {
   Instant keep_at_ = Instant::min();
   Instant fold_at_;
   Instant fold_for_others_at_ = Instant::min();
-  std::uint64_t folded_work_ = 0;  // work_done() when nothing was left to add up
+  std::uint64_t folded_work_ = 0;  // work_done() at the time when nothing was left to add up
   Instant expire_at_ = Instant::min();
-  std::vector<storage::Retention> expired_rules_;  // by which nothing was left to remove at expired_at_
+  std::vector<storage::Retention> expired_rules_;  // the rules under which nothing was left to remove at expired_at_
   Instant expired_at_ = Instant::min();
 };
 

@@ -19,7 +19,7 @@ constexpr std::size_t kMarkBytes = 2;
 constexpr std::string_view kHandlerSubject = "handler ";
 constexpr std::string_view kCircuitSubject = "circuit ";
 
-// The rest of a stored reason: three numbers.
+// For the other parts of a stored reason: three numbers.
 constexpr std::size_t kLongestLimitReason = 150;  // characters
 
 std::string limit_key(std::string_view subject) {
@@ -41,7 +41,7 @@ bool parse_limit_number(std::string_view text, std::optional<Number>& value) {
   return true;
 }
 
-// "5 2.5 10 the gateway moves", and - for what is not limited.
+// "5 2.5 10 the gateway moves", with - for a limit that is not set.
 std::optional<LimitOrder> parse_limit_order(const PausedHandler& stored) {
   std::string_view rest = stored.why;
   std::vector<std::string_view> words;

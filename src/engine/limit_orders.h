@@ -1,8 +1,8 @@
 #pragma once
-// Limits that people have set at run time, as they are stored: in the list of paused handlers, like the orders to
+// Limits that operators have set at run time, as they are stored: in the list of paused handlers, like the orders to
 // circuits (circuit_orders.h), under names that no handler can have.
 //
-// They are kept beside the configured limits. Where both say something, the smaller one counts.
+// They are kept beside the configured limits. If a limit is set in both, the smaller one counts.
 
 #include <map>
 #include <optional>
@@ -18,7 +18,7 @@ namespace easyretry::engine {
 
 using LimitOrders = std::map<std::string, LimitOrder>;  // by subject: "handler pay", "circuit gateway"
 
-// Refuses a subject that nothing can have, a limit that is invalid or limits nothing, and a reason that is too long.
+// Refuses an invalid subject, a limit that is invalid or limits nothing, and a reason that is too long.
 std::optional<Error> refuse_limit(std::string_view subject, const LimitOptions& limit, std::string_view why);
 std::optional<Error> refuse_subject(std::string_view subject);
 
@@ -28,7 +28,7 @@ StoredOrder to_stored(std::string_view subject, const LimitOrder& order);
 // Removes the orders from the list, and returns them.
 LimitOrders take_limit_orders(storage::PausedReply& reply);
 
-// The smaller one of each.
+// Takes the smaller value of each limit.
 LimitOptions stricter(const LimitOptions& configured, const LimitOptions& ordered);
 
 }  // namespace easyretry::engine

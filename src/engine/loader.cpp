@@ -10,7 +10,7 @@ namespace {
 // Small pages while many shards have many tasks; reading is ahead of claiming by one page per shard.
 constexpr std::size_t kSmallestPage = 16;
 
-// Not as many as there is room for at once: the first ones can be claimed while the rest is read.
+// Fewer than there is room for: the first tasks can be claimed while the rest is read.
 constexpr std::size_t kTasksPerRead = 10'000;
 
 // If a transaction takes longer to commit, the ordinary passes find its tasks.
@@ -202,7 +202,7 @@ void Loader::hand_over(const storage::LoadReply& reply) {
         sweeping_ ? Ownership::Role::owns : parts[loaded.handler]->role(task::shard_of(loaded.id, total_shards));
     take(loaded, numbers[loaded.handler], role, reply);
   }
-  // However many tasks this instance may not run, or has no room for, the pass goes on to those behind them.
+  // The pass continues to later tasks, however many tasks this instance may not run or has no room for.
   if (left_out_ || (offers_.empty() && !reply.tasks.empty())) {
     passing_over_ = true;
     next_pass_ = std::max(next_pass_, context_.clock.steady() + context_.live.window.load());

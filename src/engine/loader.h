@@ -55,7 +55,7 @@ class Loader {
   // Tasks may appear in the next moments without news, by transactions that are not ours: passes follow each other
   // quickly for a while. From any thread.
   void expect_more();
-  // What this instance looks after from now on; starts a pass if that is a change. False: it is not. From any thread.
+  // Sets what this instance owns from now on; starts a pass if that is a change. False: it is not. From any thread.
   bool own(Ownership owned);
   std::shared_ptr<const Ownership> owned() const;
 
@@ -72,7 +72,7 @@ class Loader {
   Result<storage::LoadReply> read(std::size_t room);
   void hand_over(const storage::LoadReply& reply);
   void take(const DueTask& loaded, int number, Ownership::Role role, const storage::LoadReply& reply);
-  // The numbers of those that may run here now; negative for the others.
+  // The numbers of the handlers that may run here now; negative for the others.
   std::vector<int> numbers_of(const std::vector<std::string>& names);
   bool takes_room(const DueTask& loaded, int number);
   Step pause();
@@ -94,11 +94,11 @@ class Loader {
   std::shared_ptr<const Ownership> owned_;           // guarded by mutex_; the object itself never changes
   std::map<std::string, std::uint64_t> no_handler_;  // guarded by mutex_; of the last complete pass
 
-  // The loading thread's own
+  // Used only by the loading thread
   std::vector<storage::ShardCursor> cursors_;       // shards still to be read in this pass
   std::map<std::string, std::uint64_t> unhandled_;  // of the current pass
   std::vector<DueTask> offers_;
-  // For more tasks of this page, by handler, as in the page, and class; nullopt: not asked yet.
+  // Room for more tasks of this page, by handler (in the order of the page) and class; nullopt: not asked yet.
   std::vector<std::optional<std::size_t>> room_;
   bool left_out_ = false;  // there was no room for a task of this page
   bool in_pass_ = false;

@@ -44,7 +44,7 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   Wakeup wakeup;
 
  private:
-  // These two under mutex_
+  // Call these two under mutex_
   void schedule(const task::TaskRecord& record);
   void release(const task::Ticket& ticket);
 

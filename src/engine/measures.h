@@ -13,7 +13,7 @@
 
 namespace easyretry::engine {
 
-// Relaxed: each number is right by itself, not as a set.
+// Relaxed: each counter is exact, but counters read together may not match.
 struct Counters {
   using Count = std::atomic<std::uint64_t>;
   Count stored{0}, claimed{0}, succeeded{0}, retried{0}, exhausted{0}, rejected{0}, quarantined{0}, parked{0},
@@ -24,8 +24,8 @@ struct Counters {
   static void add(Count& count, std::uint64_t n = 1) { count.fetch_add(n, std::memory_order_relaxed); }
 };
 
-// Counts between fixed bounds, as monitoring wants them. An addition is two relaxed atomic ones, cheap enough for a
-// place that every task passes. A reading may miss additions in progress.
+// Counts values between fixed bounds, as monitoring wants them. Adding a value is two relaxed atomic additions, cheap
+// enough for a place that every task passes. A reading may miss additions in progress.
 class Histogram {
  public:
   static constexpr std::size_t kMostBounds = 15;
@@ -45,7 +45,7 @@ class Histogram {
 
   struct Reading {
     std::span<const std::uint64_t> bounds;
-    // Numbers up to each bound and above the one before; the last count is of those above all bounds.
+    // The number of values up to each bound and above the one before; the last one is for values above all bounds.
     std::vector<std::uint64_t> counts;
     std::uint64_t sum = 0;
   };

@@ -35,7 +35,7 @@ Ownership::Ownership(Shares own, std::vector<Shares> others)
   add_parts();
 }
 
-// Handlers that are in the same shares of every list have one common part.
+// Handlers that have the same shares in every list use one part together.
 void Ownership::add_parts() {
   using Group = std::vector<const Share*>;  // by our own list first, then one for each other list; or null
   std::map<std::string, Group> groups;

@@ -23,12 +23,12 @@ Step PauseWatch::step() {
   KnownPauses& pauses = context_.pauses;
   const Instant now = context_.clock.steady();
   const bool at_once = now_.exchange(false);
-  // After a failure the last answer counts for claims: that must not last until the next claim.
+  // After a failure, claims rely on the last answer. That must not last until the next claim.
   const bool needed = pauses.wanted() || pauses.any() || schedule_.held() > 0 || failures_ > 0;
   if (!at_once && !needed) return {};
   if (!at_once && now < next_) return {false, next_};
   pauses.asked();
-  const std::uint64_t pauses_here = pauses.pauses_here();  // before the question, whose answer has them
+  const std::uint64_t pauses_here = pauses.pauses_here();  // read before asking, so that the answer includes them
   const auto reply =
       context_.ask(StoreVerb::paused, [&](storage::Store& store) { return store.paused(context_.options.name_space); });
   if (reply) {

@@ -40,7 +40,7 @@ inline constexpr auto kPausesKnownFor = std::chrono::seconds{2};
 
 // Which handlers are paused, as far as this instance knows, and whether that is recent enough to claim by it.
 //
-// A caller who pauses a handler relies on it a moment later, so an old answer of the store is refreshed before anything
+// A caller that pauses a handler relies on it a moment later, so an old answer of the store is renewed before anything
 // is claimed. A store that answered once and now fails is no reason to stop working: its last answer counts until it
 // answers again. Thread-safe.
 class KnownPauses {
@@ -59,7 +59,7 @@ class KnownPauses {
   }
   bool contains(std::string_view handler) const { return any() && snapshot()->contains(handler); }
 
-  // A Claimer has something to claim, and what is known is too old.
+  // A Claimer has tasks to claim, and the known pauses are too old.
   void want() {
     wanted_ = true;
     wakeup.notify();
@@ -91,7 +91,7 @@ class KnownPauses {
  private:
   std::atomic<Instant> good_until_{Instant::min()};  // min: the store has never answered
   std::atomic<std::uint64_t> paused_here_{0};
-  std::atomic<std::uint64_t> known_{0};  // of the pauses through this instance, those that names_ has
+  std::atomic<std::uint64_t> known_{0};  // how many of the pauses through this instance are in names_
   std::atomic<bool> any_{false};
   std::atomic<bool> wanted_{false};
   mutable std::mutex mutex_;
@@ -99,7 +99,7 @@ class KnownPauses {
   std::shared_ptr<const Orders> orders_ = std::make_shared<Orders>();  // likewise
 };
 
-// Asks the store which handlers are paused: every second while there is something to claim or something is paused, and
+// Asks the store which handlers are paused: every second while there is something to claim or a handler is paused, and
 // before the first claim after a time without either. An idle instance asks nothing.
 class PauseWatch {
  public:

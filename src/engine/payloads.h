@@ -15,7 +15,7 @@ namespace easyretry::engine {
 
 // A result that is too long to be kept leaves this instead, so that a reader learns why it is missing.
 std::string left_out_result(std::size_t bytes);
-// How long it was; nullopt: this is a result.
+// The length of such a result; nullopt: this is an ordinary result.
 std::optional<std::size_t> bytes_left_out(std::string_view result);
 
 class Payloads {

@@ -94,8 +94,8 @@ bool Ready::add(const DueTask& task) {
   return true;
 }
 
-// A handler that was held and has started as many tasks as it keeps is not held any more. One full answer would not be
-// enough: a limit that is nearly kept gives full and partial ones in turn, and tasks would come and go each time.
+// A held handler is free again when it has started as many tasks as it keeps. One full answer is not enough: a limit
+// that is nearly reached gives full and partial ones in turn, and tasks would come and go each time.
 void Ready::allow(std::uint32_t handler, std::size_t wanted, std::size_t allowed) {
   OfHandler& h = of(handler);
   if (allowed < wanted) {
@@ -122,7 +122,7 @@ std::size_t Ready::shrink_held(std::size_t together) {
   return left_out;
 }
 
-// The latest ones go. They are read again when there is room.
+// Drops the latest tasks. They are read again when there is room.
 std::size_t Ready::shrink(OfHandler& handler) {
   const std::size_t most = most_in_queue(handler);
   std::size_t left_out = 0;
@@ -140,7 +140,7 @@ std::size_t Ready::shrink(OfHandler& handler) {
   return left_out;
 }
 
-// A turn that `limit` ends goes on with the next call.
+// If `limit` ends a turn, the next call continues it.
 void Ready::pick(const Room& room, std::size_t limit, std::vector<DueTask>& out) {
   std::array<bool, kClasses> willing{};  // those that have tasks, and room for them as far as is known
   std::ranges::transform(waiting_, willing.begin(), [](std::size_t tasks) { return tasks > 0; });

@@ -30,8 +30,8 @@ class Ready {
  public:
   explicit Ready(std::size_t per_queue);
   ~Ready();
-  // At most this many of one handler and class, and of one class, unless all are normal; the rest stays in the store
-  // and is read again later.
+  // Sets the limits for one handler and class, and for one class unless all tasks are normal. The rest stays in the
+  // store and is read again later.
   void limit(std::size_t per_queue, std::size_t per_class) {
     per_queue_ = per_queue;
     per_class_ = per_class;
@@ -44,10 +44,10 @@ class Ready {
   // There was no room for a task: take_reload_wanted() asks for it when there is.
   void leave_out(std::uint32_t handler, TaskClass task_class);
 
-  // Of `wanted` tasks that workers have room for, circuits and limits allow so many to start.
+  // Workers have room for `wanted` tasks of the handler; circuits and limits allow `allowed` of them to start.
   void allow(std::uint32_t handler, std::size_t wanted, std::size_t allowed);
   bool is_held(std::uint32_t handler) const { return handler < handlers_.size() && handlers_[handler].held; }
-  // Those that are held keep this many tasks together, in equal parts, and leave out the others. Returns how many.
+  // Held handlers keep this many tasks in total, in equal parts, and leave out the others. Returns how many they leave.
   std::size_t shrink_held(std::size_t together);
 
   // Takes up to `limit` tasks, from each queue as many as room(handler, wanted, picked) says, at most `wanted`.
@@ -60,15 +60,15 @@ class Ready {
   void pick_suspects(const std::function<Choice(const DueTask&, std::size_t)>& choose, std::vector<DueTask>& out);
   // Picked tasks go back to the head of their queue, after a claim that could not be made …
   void put_back(std::span<const DueTask> picked);
-  // … or leave, claimed by this or another instance. Those of which a newer version has come stay; returns their
-  // number.
+  // … or leave, claimed by this or another instance. Tasks that have come in a newer version stay; returns how many
+  // they are.
   std::size_t release(std::span<const DueTask> picked);
 
   void remove_if(const std::function<bool(const DueTask&)>& gone);
 
   std::size_t size() const;  // without the picked ones
   std::size_t size(std::uint32_t handler) const;
-  // Those that wait, without suspects, by TaskClass.
+  // Waiting tasks that are not suspects, by TaskClass.
   const std::array<std::size_t, kClasses>& by_class() const { return waiting_; }
   std::size_t picked() const { return picked_; }
   std::size_t picked(std::uint32_t handler) const { return handler < handlers_.size() ? handlers_[handler].picked : 0; }
@@ -103,11 +103,11 @@ class Ready {
   std::vector<OfHandler> handlers_;  // by number
   std::unique_ptr<Known> known_;
   std::size_t picked_ = 0;
-  std::size_t suspects_ = 0;                     // that wait
+  std::size_t suspects_ = 0;                     // suspects that wait
   std::array<std::size_t, kClasses> waiting_{};  // in queues, by TaskClass
   std::size_t turn_ = 0;                         // of handlers
   std::size_t class_turn_ = 0;                   // into the order of classes
-  std::size_t left_ = 0;                         // of this turn of a class
+  std::size_t left_ = 0;                         // tasks left in the turn of a class
 };
 
 }  // namespace easyretry::engine

@@ -7,7 +7,7 @@ namespace easyretry::engine {
 namespace {
 
 constexpr auto kAskAgainAfter = std::chrono::seconds{1};
-// If lists change again and again, only the last few matter.
+// If the list changes again and again, only the last few versions matter.
 constexpr std::size_t kMostFormer = 3;
 
 std::vector<std::string> nodes_of(const std::vector<Member>& members) {
@@ -32,7 +32,7 @@ cluster::Debounce debounce(const cluster::Membership::Traits& traits) {
   return debounce;
 }
 
-// The time after which every member has seen a change, and lets it count.
+// The time after which every member has seen a change and acts on it.
 Instant::duration handover(const cluster::Membership* membership) {
   if (membership == nullptr) return {};
   return membership->traits().refresh + debounce(membership->traits()).shrinking;
@@ -150,7 +150,7 @@ void Rebalancer::say_once_that_handlers_do_not_fit(bool left_out) {
   left_out_ = left_out;
 }
 
-// Each once, as long as it is in the list.
+// Reports each refused member once while it is in the list.
 void Rebalancer::tell_refused(std::vector<cluster::RefusedMember> refused) {
   std::sort(refused.begin(), refused.end());
   for (const cluster::RefusedMember& one : refused) {

@@ -72,10 +72,10 @@ class Rebalancer {
   std::vector<Former> former_;
 
   std::atomic<bool> next_refresh_now_ = false;  // the membership says that the list has changed
-  // Of the stepping thread
+  // Used only by the stepping thread
   Instant next_refresh_ = Instant::min();
   bool complained_ = false;
-  bool left_out_ = false;                        // our handlers are missing in what the others are told
+  bool left_out_ = false;                        // our handlers are missing from our announcement to the others
   std::vector<cluster::RefusedMember> refused_;  // by the last list, in order
 };
 

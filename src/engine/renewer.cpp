@@ -107,7 +107,7 @@ void Renewer::renew(std::span<const RunPtr> runs) {
       runs[i]->trust_until(trust(sent, lease));
       continue;
     }
-    // Another instance has it, or it was settled a moment ago; only the first is a loss.
+    // Another instance has it, or it was settled a moment ago; only the former is a loss.
     if (in_flight_.find(renewals[i].ticket.id) != runs[i]) continue;
     if (runs[i]->interrupt == Interrupt::none) lose(*runs[i]);
   }

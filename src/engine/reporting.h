@@ -28,7 +28,7 @@ Millis callback_delay(int tries, double random);
 
 struct CallbackFailure {
   std::string message;
-  bool for_good = false;  // it asks for something that it will never get
+  bool for_good = false;  // the callback asks for something that it will never get
 };
 
 // Counts, logs and reports what a callback threw, and returns it; nothing else stops. Only inside a catch block.

@@ -5,11 +5,11 @@
 namespace easyretry::engine {
 namespace {
 
-// The wheel reaches a little beyond the window, so that what the Loader has just read fits.
+// The wheel reaches a little beyond the window, so that the tasks that the Loader has just read fit.
 constexpr Millis kSlack{1000};
 
-// Of the memory. More would be read ahead in vain, and a quarter lets more than half of it be free, which is when the
-// Loader goes on after memory was full.
+// A quarter of the memory: more would be read ahead in vain. It also lets more than half of the memory be free, which
+// the Loader waits for after memory was full.
 constexpr std::size_t kPartForHeldHandlers = 4;
 
 // Limit of claimed and unsettled tasks: enough for two full batches on each side of the workers.
@@ -127,8 +127,8 @@ bool Schedule::take(std::size_t claimer, std::vector<DueTask>& batch) {
   const std::lock_guard lock{mutex_};
   watches_[claimer] = Instant::max();
   if (stopped_) return false;
-  // No handler takes more than half of the memory, unless it is the only one. Of three classes, two leave a quarter to
-  // the third.
+  // No handler takes more than half of the memory, unless it is the only one. Two of the three classes leave a quarter
+  // to the third.
   const bool alone = context_.handlers.snapshot()->by_number.size() == 1;
   const std::size_t memory = context_.options.read_ahead;
   ready_.limit(memory / (alone ? 1 : 2), memory * 3 / 8);
@@ -220,7 +220,7 @@ bool Schedule::pick(std::vector<DueTask>& batch) {
   return all_begin_at_once(batch);
 }
 
-// Otherwise the CircuitWatch asks, and notifies the Claimers.
+// False: the CircuitWatch asks, and notifies the Claimers.
 bool Schedule::knows(Circuit& circuit) {
   if (circuit.is_known(context_.clock.steady())) return true;
   circuit.want();

@@ -1,5 +1,5 @@
 #pragma once
-// What is to be claimed, and when. Due tasks come in from any thread, wait in the wheel for their time, then in queues
+// Decides what to claim, and when. Due tasks come in from any thread, wait in the wheel for their time, then in queues
 // for a worker, and go out in batches to the next free Claimer. Bounded: tasks that do not fit are read again later.
 //
 // While one Claimer waits for the store, another one watches the time, so that no due task waits behind a slow reply.
@@ -57,16 +57,16 @@ class Schedule {
   // How many more tasks may be held in memory.
   std::size_t room() const;
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
-  // Of them, those that wait for their due time.
+  // The held tasks that wait for their due time.
   std::size_t in_wheel() const;
   // Due tasks of one handler that wait to be claimed.
   std::size_t ready(std::uint32_t handler) const;
-  // Of them, those that are due and wait for a worker, by TaskClass.
+  // The held tasks that are due and wait for a worker, by TaskClass.
   std::array<std::size_t, kClasses> due_by_class() const;
-  // As Ready::room_for, for a task that is due, and leave_out.
+  // As in Ready: room_for for a task that is due, and leave_out.
   std::size_t room_for(std::uint32_t handler, TaskClass task_class);
   void leave_out(std::uint32_t handler, TaskClass task_class);
-  // The Loader left something out for want of room: take_reload_wanted() says when half of it is free again.
+  // The Loader left tasks out for lack of room: take_reload_wanted() says when half of the memory is free again.
   void want_room() {
     refused_ = true;
     wakeup().notify();
@@ -92,7 +92,7 @@ class Schedule {
   // The store did not answer: nothing is given out for a while, longer each time until something is claimed() again.
   void pause();
   bool paused() const { return context_.clock.steady() < paused_until_.load(); }
-  // When this Claimer should look again unless it is woken up: never, if another one looks in time.
+  // When this Claimer should look again unless it is woken up: never, if another Claimer looks in time.
   Instant watch(std::size_t claimer);
 
   Wakeup& wakeup() { return context_.claiming; }  // of all Claimers

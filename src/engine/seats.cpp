@@ -8,7 +8,7 @@ std::int64_t fair_share(std::int64_t total, std::int64_t wishes, std::span<const
   std::vector<std::int64_t> all{wishes};
   for (const SeatReport& other : others) all.push_back(other.wishes);
   std::ranges::sort(all);
-  // An instance that wishes for less than an even part of the rest gets its wish; the others share.
+  // An instance that wants less than an even part of the rest gets its wish; the others share.
   std::int64_t left = total;
   std::int64_t level = total;
   auto many = static_cast<std::int64_t>(all.size());

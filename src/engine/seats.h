@@ -3,8 +3,8 @@
 // the shares of a rate.
 //
 // An instance announces how many seats it has or wants to take, and reads the announcements of the others after that.
-// It takes what they leave. Of two that announce at the same time, each reads after its own announcement, so one of
-// them at least sees the other, and both together never take more than there are. An announcement that grows is made
+// It takes what they leave. If two announce at the same time, each reads after its own announcement, so at least one of
+// them sees the other, and both together never take more than there are. An announcement that grows is made
 // before seats are taken, one that shrinks after they were given up.
 //
 // If there are fewer seats than wishes, each instance keeps a fair share of them: none gets more than it wishes, and
@@ -19,35 +19,35 @@
 namespace easyretry::engine {
 
 struct SeatReport {
-  std::int64_t seats = 0;   // that it has, or is about to take
+  std::int64_t seats = 0;   // the seats that it has, or is about to take
   std::int64_t wishes = 0;  // seats that it could use
   bool first = false;       // it is served before this instance where seats cannot be divided
 };
 
-// How many of `total` seats an instance should have that wishes for so many.
+// How many of `total` seats an instance with this many wishes should have.
 std::int64_t fair_share(std::int64_t total, std::int64_t wishes, std::span<const SeatReport> others);
 
 class Seats {
  public:
-  // So many may be in use before another start: fewer than ours() if others need them.
+  // A task may start while fewer than this are in use. Less than ours() if others need seats.
   std::int64_t usable() const { return usable_; }
-  // No other instance has them.
+  // The seats that no other instance has.
   std::int64_t ours() const { return ours_; }
 
-  // The next announcement. `in_use` is counted after usable() has changed, so it comes from a function. What others
-  // need more is given up.
+  // The next announcement. `in_use` is counted after usable() has changed, so it comes from a function. Gives up seats
+  // that others need more.
   template <class InUse>
   SeatReport announce(std::int64_t total, std::int64_t wishes, InUse in_use) {
     give_up(total, wishes);
     return announcement(total, wishes, in_use());
   }
-  // It asks for more than is ours: the announcements of the others must be read after it was stored.
+  // True: it asks for more than ours(), so the announcements of the others must be read after it was stored.
   bool asks_for_more() const { return announced_ > ours_; }
-  // It was stored, and these are the announcements of the others. Nothing is taken unless they were read after that.
+  // It was stored, and `others` are the other announcements. Takes no seats unless these were read after that.
   void heard(std::int64_t total, std::vector<SeatReport> others, bool read_after);
-  // Another exchange would give more, or give back what was announced in vain.
+  // True: another exchange would give more, or give back seats that were announced in vain.
   bool unsettled(std::int64_t total) const;
-  // Others have left some of them free.
+  // True: other instances have left some seats free.
   bool some_are_free(std::int64_t total) const { return taken_by_others() + ours_ < total; }
   // The announcement may be forgotten by now.
   void lose() { usable_ = ours_ = 0; }

@@ -34,7 +34,7 @@ Step Settler::step() {
   if (gathers()) return {false, gather_until_};
   outcomes_.take(pending_);
   if (pending_.empty()) return {};
-  // The postponed ones go in a batch of their own: among others, a row that the store refuses would never be found.
+  // Postponed outcomes get a separate batch: mixed with others, a row that the store refuses would never be found.
   const bool postponed = postponed_ > 0 && context_.clock.steady() >= postponed_until_;
   const std::size_t from = postponed ? 0 : postponed_;
   const std::size_t most = postponed ? postponed_ : pending_.size() - postponed_;
@@ -56,7 +56,7 @@ Step Settler::step() {
   return {true, postponed_ > 0 ? postponed_until_ : Instant::max()};
 }
 
-// Of the batch that was written, only what the store did not answer for stays.
+// Keeps only the outcomes of the written batch that the store did not answer for.
 void Settler::take_out(std::size_t from, std::size_t n, bool postponed) {
   const auto first = pending_.begin() + static_cast<std::ptrdiff_t>(from);
   pending_.erase(first, first + static_cast<std::ptrdiff_t>(n));
@@ -115,7 +115,7 @@ void Settler::refused(std::span<Settled> settled, const Error& error) {
   task::Settlement& settlement = settled.front().settlement;
   if (!settlement.result.empty()) {
     settlement.result.clear();
-    if (settlement.keep_result > Millis{0}) {  // it is for readers: the task has ended as it has
+    if (settlement.keep_result > Millis{0}) {  // only for readers: the outcome of the task stays
       context_.log(LogLevel::warning,
                    "the result of task " + to_string(settlement.ticket.id) + " is not kept: " + error.detail);
     } else {

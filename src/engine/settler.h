@@ -19,7 +19,7 @@ class Settler {
 
   Step step();
 
-  // Writes these outcomes before it returns, without the queue. From any thread. Of each: false if the task has moved
+  // Writes these outcomes before it returns, without the queue. From any thread. For each: false if the task has moved
   // on, and nothing was changed. `in_doubt`: a part of the store did not answer; its outcomes are safe to send again.
   Result<std::vector<bool>> settle_now(std::span<const Settled> settled);
 
@@ -40,9 +40,9 @@ class Settler {
   Schedule& schedule_;
   const Workers& workers_;
 
-  // The settling thread's own
+  // Used only by the settling thread
   std::vector<Settled> pending_;
-  std::size_t postponed_ = 0;  // the first of them, whose part of the store did not answer
+  std::size_t postponed_ = 0;  // at the front of pending_: the store did not answer for these
   Instant postponed_until_ = Instant::max();
   int postponements_ = 0;                  // in a row
   std::vector<Settled> unanswered_;        // of the batch that is being written

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kHexDigits = 16;
 
-// Never all zeros, which would be no id.
+// Never all zeros, which would be an invalid id.
 std::string derived_id(std::string_view what, std::string_view of) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::uint64_t rest = std::max<std::uint64_t>(1, task::stable_hash(std::string{what}.append("\n").append(of)));

@@ -1,5 +1,5 @@
 #pragma once
-// Traces of tasks: the ids of their spans, which traces are recorded, and who listens. Thread-safe. Costs one atomic
+// Traces of tasks: the ids of their spans, the choice of recorded traces, the listeners. Thread-safe. Costs one atomic
 // load without listeners.
 //
 // The ids are derived from the task, so every instance knows them, and nothing is stored:
@@ -22,9 +22,9 @@
 
 namespace easyretry::engine {
 
-// Which traces are recorded.
+// Selects the traces that are recorded.
 struct Sampling {
-  bool follows_submitter = true;  // if the submitter has a trace, it has decided
+  bool follows_submitter = true;  // if the submitter has a trace, its decision counts
   double ratio = 1;  // otherwise this share of the traces, chosen by their ids: every instance chooses the same
 };
 
@@ -34,7 +34,7 @@ class TaskTrace {
   TaskTrace(const TaskInfo& task, const Sampling& sampling);
 
   bool sampled() const { return sampled_; }
-  // Of a span of this trace.
+  // For a span of this trace.
   std::string traceparent(std::string_view span) const;
   // Span ids
   std::string submit() const { return id("submit"); }

@@ -14,7 +14,7 @@ void tell_submit(const Context& context, const task::NewTask& task, TaskId id, I
 // `ended` was stored again, as `id`. The span is linked to the last attempt of `ended`.
 void tell_requeue(const Context& context, const TaskInfo& ended, TaskId id);
 
-// The handler of a claimed task has run, and this is what becomes of the task.
+// The handler of a claimed task has run; `settlement` is the result for the task.
 void tell_attempt(const Run& run, const Context& context, const task::Settlement& settlement);
 
 // The call that an attempt has made. Its receiver got traceparent_of_webhook().

@@ -15,7 +15,7 @@ constexpr auto kAhead = std::chrono::milliseconds{20};
 // A fast handler may be slow the next time: a few runs say little about hundreds.
 constexpr std::size_t kGrowth = 8;
 
-// How fast executions were in the current or the last complete window, whichever had more of them.
+// The speed of executions in the current or the last complete window, whichever had more of them.
 class Pace {
  public:
   void add(Instant now, Instant::duration took) {

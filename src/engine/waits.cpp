@@ -8,7 +8,7 @@ namespace {
 
 constexpr Millis kFirstPause{50};
 constexpr Millis kLongestPause{1000};
-// Between two questions. Looks that become due meanwhile share the next one.
+// The pause between two questions to the store. Looks that become due meanwhile share the next question.
 constexpr Millis kBetweenQuestions{10};
 constexpr std::size_t kMostAQuestion = 1000;
 

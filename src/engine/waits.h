@@ -43,7 +43,7 @@ class Waits {
 
   explicit Waits(const Clock& clock) : clock_(clock) {}
 
-  // Both before the first wait. `begin` is called for every wait, and sees to it that step() is called from then on.
+  // Call both before the first wait. `begin` is called for every wait, and makes sure that step() is called after it.
   void find_with(Find find) { find_ = std::move(find); }
   void begin_with(std::function<void()> begin) { begin_ = std::move(begin); }
 
@@ -51,13 +51,13 @@ class Waits {
   using Place = std::pair<TaskId, std::uint64_t>;
   // `unavailable`: too many wait.
   Result<Place> add(TaskId id, Instant until, Done done);
-  // The caller is gone. False: it is already answered, or is just being answered.
+  // The caller has gone away. False: it already has its answer, or is just getting it.
   bool leave(const Place& place);
 
   bool any() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   // This engine has written the end of a task.
   void ended_here(const TaskInfo& task);
-  // All looks are due. For an engine that is stepped manually.
+  // Makes all looks due. For an engine that is stepped manually.
   void look_now();
 
   Step step();

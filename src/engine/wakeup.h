@@ -1,5 +1,5 @@
 #pragma once
-// When a part of the engine runs next: a Step says when it wants to, a Wakeup makes it run earlier.
+// When a part of the engine runs next: a Step says when it wants to run, a Wakeup makes it run earlier.
 
 #include <condition_variable>
 #include <mutex>

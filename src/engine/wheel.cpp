@@ -181,7 +181,7 @@ void Wheel::take_strays(TimePoint now, std::vector<DueTask>& out) {
   }
 }
 
-// The bucket of an earlier now either is past and empty, or stood for a time that is now too far ahead.
+// The bucket of an earlier `now` is either past and empty, or stands for a time that is now too far ahead.
 void Wheel::turn_back(TimePoint now) {
   if (!is_open(now)) {
     close_bucket();

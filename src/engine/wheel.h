@@ -15,7 +15,7 @@
 // after it. The few tasks that have no slot wait in a heap: overdue ones, those that a jump back left too far ahead,
 // and those whose version does not fit into 32 bits.
 //
-// bench/wheel_bench.cpp has the measurements, decision 35 why it is more than a few buckets.
+// bench/wheel_bench.cpp has the measurements; decision 35 explains why it is more than a few buckets.
 
 #include <array>
 #include <bit>

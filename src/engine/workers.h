@@ -17,7 +17,7 @@ class Workers {
   // How many more tasks of this handler may be claimed for these workers now, while `coming` are being claimed.
   virtual std::size_t room(HandlerNo handler, std::size_t concurrency, std::size_t coming) = 0;
   virtual void take(std::vector<RunPtr> runs) = 0;
-  // How many more tasks of this handler its own limit lets begin at once. The free threads are size() - busy().
+  // How many more tasks of this handler can begin at once under its own limit. The free threads are size() - busy().
   virtual std::size_t idle(HandlerNo handler, std::size_t concurrency) = 0;
 
   virtual std::size_t size() const = 0;     // executions at a time
@@ -36,7 +36,7 @@ class RemoteExecutor {
   // How many more of the handler's tasks may be claimed now, while `coming` are being claimed. An executor that has
   // room again notifies Core::claiming().
   virtual std::size_t room(std::size_t coming) = 0;
-  // False: no worker has been there for a while to run the handler's tasks. Then other members that run it share its
+  // False: for a while, no worker has been there to run the handler's tasks. Then other members that run it share its
   // shards.
   virtual bool attended() { return true; }
   // The server that it calls, if it is always the same: the name of its circuit, unless the handler has one. Else
@@ -45,7 +45,7 @@ class RemoteExecutor {
   // Must not block. Each task stays in flight, its lease renewed, until its outcome is put to the Outcomes (see
   // attempt.h) or Core::let_go is called.
   virtual void take(std::vector<RunPtr> runs) = 0;
-  // Whether those who make the attempts may have a callback for this outcome, as far as is known here.
+  // Whether the workers that make the attempts may have a callback for this outcome, as far as is known here.
   virtual bool may_tell([[maybe_unused]] Outcome outcome) const { return false; }
 };
 

@@ -115,7 +115,7 @@ SentAnswer sent_answer(const alert::Sent& sent) {
   return answer;
 }
 
-// A message about handlers of several namespaces is for tokens of all of them. Tests belong to the daemon.
+// A message about handlers of several namespaces is for tokens of all these namespaces. Tests belong to the daemon.
 bool may_see(const Call& call, const alert::Message& message) {
   if (message.name_space == alert::kOthers) return call.by.name_space == kAnyNamespace;
   return message.test || message.name_space == call.name_space->name();

@@ -1,7 +1,7 @@
 #pragma once
-// Values whose JSON in an answer of the API differs from that of the C++ value: ids and times are strings.
+// Values whose JSON in an answer of the API differs from the JSON of the C++ value: ids and times are strings.
 //
-// An answer is a struct of plain values and of these, with EASYRETRY_JSON, and to_json() writes it. An empty optional
+// An answer is a struct of these and of plain values, with EASYRETRY_JSON, and to_json() writes it. An empty optional
 // is left out. Views refer to the record or list from which the answer is made.
 
 #include <optional>

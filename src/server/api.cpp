@@ -210,7 +210,7 @@ http::Serve Api::call(const Route& route, const Token& who, const http::Request&
                    "`easyretry token create` creates a token with another role"}};
   }
   return [&route, name_space = namespace_of(head, who), who](http::Request request, const http::Respond& respond) {
-    // Captures no shared_ptr to the space: parts of the space may keep this function, and keep the space alive anyway.
+    // Captures no shared_ptr to the namespace: parts of it may keep this function, and keep the namespace alive anyway.
     const http::Respond timed = [&core = name_space->core(), respond](http::Response response) {
       response.headers.emplace_back(kTimeHeader, base::to_text(core.store_now()));
       respond(std::move(response));
@@ -220,7 +220,7 @@ http::Serve Api::call(const Route& route, const Token& who, const http::Request&
   };
 }
 
-// Against DNS rebinding: a web page must not reach the daemon through a name of its own.
+// Against DNS rebinding: a web page must not reach the daemon by the page's own host name.
 void Api::require_host(const http::Request& request) const {
   const std::string_view host = without_port(request.header("host").value_or(""));
   if (std::find(options_.hosts.begin(), options_.hosts.end(), host) != options_.hosts.end()) return;
@@ -263,7 +263,7 @@ Token Api::authenticated(const http::Request& request) {
                  {{"WWW-Authenticate", "Bearer"}}}};
 }
 
-// A browser sends the cookie by itself, whatever page asks it to; so changes need a proof that it was ours.
+// A browser sends the cookie for any page that makes the request, so changes need a proof that the page is ours.
 std::optional<Token> Api::logged_in(const http::Request& request) {
   const auto session = sessions_.find(session_secret(request));
   if (!session) return std::nullopt;
@@ -272,7 +272,7 @@ std::optional<Token> Api::logged_in(const http::Request& request) {
   return session->token;
 }
 
-// Another server's page must not log a person in with a token of its choice.
+// A page of another server must not log a person in with a token of its choice.
 std::string Api::log_in(const http::Request& request, std::string_view token) {
   if (origin_of(request, options_.tls) == Origin::other) {
     throw Refusal{
@@ -303,7 +303,7 @@ std::vector<std::string> Api::namespaces() const {
   return names;
 }
 
-// A token for one namespace uses that one; with a token for all, the request names it, or means the default.
+// A token for one namespace uses this namespace; with a token for all, the request names one, or means the default.
 std::shared_ptr<Namespace> Api::namespace_of(const http::Request& request, const Token& token) const {
   const auto asked = request.header(kNamespaceHeader);
   const std::string name = asked                               ? std::string{*asked}

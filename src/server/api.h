@@ -67,7 +67,7 @@ struct ApiOptions {
   std::span<const PageFile> pages{};  // the dashboard; empty: none
 };
 
-// Threads for work that waits for the store. The queue is bounded: what does not fit is refused.
+// Threads for work that waits for the store. The queue is bounded: work that does not fit is refused.
 class ApiThreads {
  public:
   ApiThreads(std::size_t threads, std::size_t most_waiting);
@@ -95,8 +95,8 @@ class ApiThreads {
 
 class Api {
  public:
-  // Of an address from which people try to log in with wrong tokens: after ten of them within five minutes, none gets
-  // in for a minute, then for two, up to fifteen.
+  // For an address that tries to log in with wrong tokens: after ten of them in five minutes, it is locked out for a
+  // minute, then for two, up to fifteen.
   static constexpr WrongTokens::Limits kLockOut{.free = 10,
                                                 .window = std::chrono::minutes{5},
                                                 .first_wait = std::chrono::minutes{1},
@@ -117,8 +117,8 @@ class Api {
   void add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint,
            std::size_t most_body_bytes = kShortBody);
 
-  // Begins a session, instead of the one that the request has, and returns the secret for its cookie. Throws Refusal
-  // for an unknown token, after many of them from one address, and for a request from a page of another server.
+  // Begins a session in place of the request's session, and returns the secret for its cookie. Throws Refusal for an
+  // unknown token, after many of them from one address, and for a request from a page of another server.
   std::string log_in(const http::Request& request, std::string_view token);
   Sessions& sessions() { return sessions_; }
   // The value of Set-Cookie, see session_cookie().

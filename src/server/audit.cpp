@@ -23,8 +23,8 @@ namespace easyretry::server {
 namespace {
 
 constexpr std::size_t kMostBodyBytes = 2000;  // bytes
-// For the lines of all changes that can be in flight at the same time. A path can be as long as the head of a request,
-// and escapes make it up to six times longer.
+// Space for the lines of all changes that can be in flight at the same time. A path can be as long as the head of a
+// request, and escapes make it up to six times longer.
 constexpr off_t kReserved = 8 * 64 * 1024;
 
 std::string message_of(int error) {
@@ -37,7 +37,7 @@ bool is_beyond_limit(off_t end) {
          static_cast<rlim_t>(end) > limit.rlim_cur;
 }
 
-// Reserves space after the end of the file. 0 on success, or if the file system cannot do that.
+// Reserves space after the end of the file. Returns 0 on success, or if the file system cannot reserve space.
 int trouble_reserving(int file) {
   struct stat now {};
   if (::fstat(file, &now) != 0) return errno;

@@ -1,6 +1,6 @@
 #pragma once
-// The audit log: changes by operators, appended to a file, one JSON object per line; the latest are kept in memory,
-// also without a file. Thread-safe.
+// The audit log: changes by operators, appended to a file, one JSON object per line. The latest are kept in memory,
+// even without a file. Thread-safe.
 
 #include <atomic>
 #include <deque>

@@ -126,7 +126,7 @@ void Bulk::run_job(Work& work) {
   }
 }
 
-// With a pace, ten small pages a second instead of a large one now and then.
+// With a rate, the job takes ten small pages a second instead of a large one now and then.
 std::size_t Bulk::page_of(const Work& work) const {
   constexpr std::int64_t kPagesPerSecond = 10;
   if (work.job.per_second == 0) return limits_.page;
@@ -149,7 +149,7 @@ bool Bulk::run_page(Work& work) {
   count(work, *changed);
   if (!page->next) return end(work, State::done), false;
   work.query.after = *page->next;
-  // A page that took longer than its share is not made up for: the rate is a bound.
+  // If a page took longer than its share, the next ones do not catch up: the rate is a bound.
   if (work.job.per_second > 0) {
     work.next_page = std::max(work.next_page, clock_.steady()) +
                      std::chrono::nanoseconds{std::chrono::seconds{ids.size()}} / work.job.per_second;
@@ -167,7 +167,7 @@ Result<Answer> Bulk::patiently(const Work& work, const std::function<Result<Answ
   }
 }
 
-// True: the job is to be stopped.
+// True: the job has to stop.
 bool Bulk::wait_unless_stopped(const Work& work, std::chrono::nanoseconds time) {
   std::unique_lock lock{mutex_};
   return changed_.wait_for(lock, time, [&] { return work.stopping; });

@@ -29,13 +29,13 @@ class Bulk {
     std::string action;
     State state = State::waiting;
     std::int64_t matched = 0;  // at the start
-    bool complete = true;      // false: there were more than that, so it grows with what the job finds
+    bool complete = true;      // false: more tasks matched, and the number grows as the job finds them
     std::int64_t changed = 0;
     // These no longer matched the query, or were changed by a call whose reply was lost.
     std::int64_t skipped = 0;
-    std::int64_t per_second = 0;                  // at most; 0: as many as the store takes
-    std::map<std::string, std::string> filter{};  // as it was asked for; empty: everything
-    std::string by{};                             // the token that asked for it
+    std::int64_t per_second = 0;                  // at most; 0: as many as the store can take
+    std::map<std::string, std::string> filter{};  // the filter of the request; empty: everything
+    std::string by{};                             // the token of the request
     std::string error{};                          // why it failed
     TimePoint asked_at{};
     std::optional<TimePoint> ended_at{};
@@ -49,7 +49,7 @@ class Bulk {
   };
   struct Page {
     std::vector<TaskId> ids{};     // perhaps fewer than asked for
-    std::optional<TaskId> next{};  // where to go on; nullopt: there are no more
+    std::optional<TaskId> next{};  // where to continue; nullopt: there are no more
   };
   using List = std::function<Result<Page>(const TaskQuery& query)>;
   // False: the task had already changed.
@@ -64,12 +64,12 @@ class Bulk {
     std::string action;
     TaskQuery query{};
     std::int64_t matched = 0;
-    bool complete = true;         // false: `matched` were found in the time there was
+    bool complete = true;         // false: `matched` counts only the tasks found in the available time
     std::int64_t most = 0;        // how many tasks it may change if it is not complete
     std::int64_t per_second = 0;  // at a steady pace; 0: no limit
     Change change{};
-    std::map<std::string, std::string> filter{};  // to be shown
-    std::string by{};                             // to be shown
+    std::map<std::string, std::string> filter{};  // for display
+    std::string by{};                             // for display
   };
   // Throws Refusal if too many jobs are waiting.
   Job begin(Order order);

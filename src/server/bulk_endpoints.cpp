@@ -74,7 +74,7 @@ Bulk::Change change_of(engine::Core& core, const Action& action, Fields& fields)
   return [&core](Ids ids) { return core.retry_now(ids); };
 }
 
-// `requeued` adds tasks instead, and `failed=false` leaves all of them.
+// `requeued` only adds tasks, and `failed=false` excludes none.
 bool restricts(const Conditions::value_type& condition) {
   const auto& [name, value] = condition;
   return name != "requeued" && (name != "failed" || value == "true");
@@ -99,7 +99,7 @@ Conditions conditions_of(Fields& fields) {
     if (name == "after" || name == "limit" || name == "order") {
       throw Refusal{{422, "invalid", "$.filter." + name + " is for paging; leave it out"}};
     }
-    // For a list, an empty value means no restriction. Here it is more likely an unset variable in a script.
+    // In a list, an empty value means no restriction. Here it is more likely an unset variable in a script.
     if (value.empty()) throw Refusal{{422, "invalid", "$.filter." + name + " is empty; leave it out or give a value"}};
   }
   return conditions;
@@ -156,15 +156,15 @@ struct Matches {
   std::vector<ShownId> sample{};
 };
 
-// The last `kSamples` of all that were found.
+// Keeps the last `kSamples` of all tasks that were found.
 void keep_sample(std::vector<ShownId>& sample, const std::vector<task::TaskRecord>& found) {
   for (const task::TaskRecord& record : found) sample.emplace_back(record.info.id);
   if (sample.size() > kSamples) sample.erase(sample.begin(), sample.end() - kSamples);
 }
 
-// As many as there are, or as are found in the time and until they are more than `most`. No store is asked for a count:
-// each would read all rows that match, which may be millions. The newest come first, because people mostly mean tasks
-// of the last hours, behind which there may be years of history.
+// Finds all tasks, or stops when the time is over or more than `most` are found. No store is asked for a count: each
+// would read all matching rows, which may be millions. The newest come first, because people usually mean tasks of the
+// last hours, and there may be years of history before them.
 Matches matches_of(engine::Core& core, TaskQuery query, std::int64_t most) {
   Matches found;
   query.limit = kSearchedAtOnce;

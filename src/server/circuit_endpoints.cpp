@@ -1,4 +1,4 @@
-// /v1/circuits: the circuits of a namespace, as this instance sees them, and the orders of people to them.
+// /v1/circuits: the circuits of a namespace, as this instance sees them, and the orders of operators to them.
 
 #include <algorithm>
 
@@ -65,8 +65,8 @@ CircuitAnswer shown(const CircuitInfo& circuit) {
   return answer;
 }
 
-// The orders are those in the store: an idle instance has not heard of them. One for a circuit of other instances, or
-// for a name that is misspelt, is listed without handlers.
+// Lists the orders in the store, because an idle instance does not know them. An order for a circuit of other
+// instances, or for a misspelt name, is listed without handlers.
 http::Response list_circuits(const Call& call) {
   require_known(call.request, {});
   engine::Core& core = call.name_space->core();
@@ -87,7 +87,7 @@ http::Response list_circuits(const Call& call) {
   return {.body = to_json(answer)};
 }
 
-// The circuit may be one of other instances, or misspelt.
+// The circuit may belong to other instances, or its name may be misspelt.
 http::Response changed(const Call& call, const std::string& name, bool it_changed,
                        const std::optional<CircuitOrder>& order) {
   const std::vector<CircuitInfo> circuits = call.name_space->core().circuits();

@@ -33,7 +33,7 @@ struct ClusterAnswer {
   std::optional<std::map<std::string, Millis>> late_ms{};           // by shard
   std::optional<std::map<std::string, Millis>> late_handlers_ms{};  // by handler that is not paused
   std::optional<bool> late_handlers_complete{};
-  std::optional<std::string> trouble{};  // instead of lateness: the store does not answer
+  std::optional<std::string> trouble{};  // if lateness is unknown because the store does not answer
 };
 EASYRETRY_JSON(ClusterAnswer, source, trusted, self, now, age_ms, members, refused, late_ms, late_handlers_ms,
                late_handlers_complete, trouble)

@@ -34,7 +34,7 @@ class Daemon {
   // Reloads this configuration whenever it changes, as Engine::follow does. `environment` overrides it. Call it once.
   void follow(const std::string& config, Environment environment);
 
-  // Whether the thread that all requests come through answers within this time. Not after stop().
+  // Whether the thread that handles all requests answers within this time. Not after stop().
   bool responds(Millis within) const { return http_->responds(within); }
 
   // Accepts no more requests, answers those in flight, and lets handlers finish for Config's `drain`.

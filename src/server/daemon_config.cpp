@@ -22,7 +22,7 @@ namespace {
 
 class Objections {
  public:
-  // Collects what `check` throws, so that all checks run.
+  // Collects the problems that `check` throws, so that all checks run.
   void ask(const std::function<void()>& check) {
     try {
       check();
@@ -65,7 +65,7 @@ void check_server(const Config& config, Objections& objections) {
   }
 }
 
-// `who`: where the URL is from, for the error.
+// `who`: the origin of the URL, for the error.
 void require_callable(const std::string& who, const std::string& url, const Config& config) {
   const webhook::Guard guard{config.server.may_call};
   try {
@@ -83,7 +83,7 @@ void check_webhook(const Config& config, const std::string& handler) {
   webhook::SecretsFile{place->secrets_file};
 }
 
-// For handlers that have no entry of their own: a task may name any.
+// For handlers without their own entry: a task may name any handler.
 void check_default_webhook(const Config& config) {
   if (!config.defaults.url) return;
   require_callable("defaults.url", *config.defaults.url, config);

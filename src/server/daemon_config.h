@@ -28,14 +28,14 @@ std::set<std::string> namespaces_of(const Config& config);
 // The same configuration for another namespace.
 Config of_namespace(Config config, const std::string& name);
 
-// Everything that is wrong with the address begins with it, so that a command line can name its flag instead.
+// Every problem with the address begins with this key, so that a command line can name its flag instead.
 inline constexpr std::string_view kListenKey = "server.listen";
 
 // Throws std::invalid_argument if tokens would be sent unencrypted over a network and that is not allowed, or for a
 // certificate without a key.
 http::ServerOptions server_options(const ServerConfig& server);
 
-// If tokens may be sent unencrypted over a network, because the configuration allows it.
+// A warning if the configuration allows tokens to be sent unencrypted over a network.
 std::optional<std::string> plain_http_warning(const ServerConfig& server);
 
 // The allowed values of the Host header.

@@ -18,7 +18,7 @@ using call::value_or_throw;
 using namespace std::chrono_literals;
 
 constexpr Millis kRecent = 24h;
-constexpr std::size_t kMostCounted = 1000;  // more than these are told by the counts
+constexpr std::size_t kMostCounted = 1000;  // above this, the counts give the number
 constexpr const char* kLate = "late tasks";
 
 using FilledIn = std::map<std::string, std::string>;
@@ -58,7 +58,7 @@ Finding late(Namespace& name_space, const Lateness& bounds) {
                     "see whether workers fetch them: `easyretry handlers`, `easyretry cluster`");
 }
 
-// By the counts, which need no search: of whole days, so at least of 24 h.
+// From the counts, which need no search. They cover whole days, so this covers at least 24 h.
 std::int64_t quarantined_since(std::chrono::sys_days day, const Counts& counts) {
   std::int64_t sum = 0;
   for (const auto& [name, handler] : counts) {
@@ -91,7 +91,7 @@ Finding quarantined(engine::Core& core, const Counts& counts) {
           {{"count", number}}};
 }
 
-// Handlers with tasks or instances, known here or paused.
+// Handlers that have tasks or instances, are known here, or are paused.
 Counts all_handlers(Namespace& name_space, const ServedHandlers& served_handlers) {
   Counts counts = value_or_throw(name_space.core().counts());
   for (const std::string& name : served_handlers.names()) counts.try_emplace(name);
@@ -163,7 +163,7 @@ Finding open_circuits(const std::vector<CircuitInfo>& circuits, TimePoint now) {
           {{"circuits", open}, {"ordered", ordered}}};
 }
 
-// A limit that holds tasks back does what it is for, unless nothing may start at all.
+// A limit that holds tasks back works as intended, unless no task may start at all.
 Finding limits(const std::vector<LimitInfo>& all, TimePoint now) {
   std::string holding;
   bool nothing_starts = false;

@@ -1,5 +1,5 @@
 #pragma once
-// The checks of a namespace: is it well, and what is to be done if not? For GET /v1/doctor and `easyretry doctor`.
+// The checks of a namespace: is it healthy, and if not, what has to be done? For GET /v1/doctor and `easyretry doctor`.
 
 #include <map>
 #include <string>
@@ -19,13 +19,13 @@ struct Finding {
   std::string check;   // "clock"
   std::string what{};  // "within a second of the store's"
   std::string todo{};  // empty if there is nothing to do; commands are in backticks: `easyretry handlers`
-  std::string code{};  // of a check that a daemon makes of itself: which sentence `what` is, for other languages
-  std::map<std::string, std::string> values{};  // what is filled in there
+  std::string code{};  // for a check that a daemon makes of itself: names the sentence in `what`, for other languages
+  std::map<std::string, std::string> values{};  // the values in that sentence
 };
 
 using Findings = std::vector<Finding>;
 
-// From when on it is a problem that tasks are due and do not run.
+// How late due tasks may be before that is a problem.
 struct Lateness {
   Millis warn_above{};
   Millis fail_above{};
@@ -38,11 +38,11 @@ struct Late {
 };
 Finding late_tasks(const Late& late, const Lateness& bounds, const std::string& todo);
 
-// Which instances this one sees, and which tasks are late. Waits for the store.
+// The instances that this one sees, and the tasks that are late. Waits for the store.
 Findings check_instances(Namespace& name_space, const ClusterView& cluster, const Lateness& bounds);
 
-// Problems with the tasks. `runs_tasks`: this process does, or knows who does; otherwise it cannot tell which handlers
-// are served. Throws StoreError.
+// Problems with the tasks. `runs_tasks`: this process runs tasks, or knows which instances do; otherwise it cannot tell
+// which handlers are served. Throws StoreError.
 Findings check_tasks(Namespace& name_space, bool runs_tasks);
 
 }  // namespace easyretry::server

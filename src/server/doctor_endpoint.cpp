@@ -1,4 +1,4 @@
-// /v1/doctor: the checks of `easyretry doctor` that a daemon can make of itself.
+// /v1/doctor: the checks of `easyretry doctor` that a daemon can run on itself.
 
 #include <algorithm>
 #include <charconv>

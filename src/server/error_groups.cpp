@@ -9,7 +9,7 @@ namespace easyretry::server {
 
 namespace {
 
-// A clock that runs ahead of ours may have written a time that is still to come.
+// An instance whose clock runs ahead of ours may have written a time in the future.
 void count_hour(ErrorGroup& group, Millis age) {
   const auto hours = static_cast<std::size_t>(std::max(age, Millis{0}) / std::chrono::hours{1});
   if (hours < group.by_hour.size()) ++group.by_hour[group.by_hour.size() - 1 - hours];

@@ -88,7 +88,7 @@ class FailureWalk {
   bool complete_ = false;
 };
 
-// The conditions that a list has too are read as there.
+// Conditions that lists also have are read in the same way.
 TaskQuery query_of(const Conditions& asked, bool finished) {
   Conditions conditions;
   for (const char* name : {"handler", "limit"}) {
@@ -114,7 +114,7 @@ TimePoint from_of(const Conditions& asked) {
   }
 }
 
-// 0: as long as it may take.
+// 0: the longest time that is allowed.
 Millis time_of(const Conditions& asked) {
   const Millis within = millis(asked, "within_ms", kLongestWalk);
   return within == Millis{0} ? kLongestWalk : within;

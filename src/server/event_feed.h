@@ -60,7 +60,7 @@ class EventFeed {
   void wake();
   void sleep();
   std::string id_of(std::uint64_t number) const { return run_ + "-" + std::to_string(number); }
-  // The kept events since then, or a "gap" event.
+  // The kept events after `last`, or a "gap" event.
   std::string missed(const Filter& filter, std::string_view last) const;
 
   const Clock& clock_;
@@ -76,7 +76,7 @@ class EventFeed {
   bool closed_ = false;
 };
 
-// As clients name them: "attempt_failed".
+// The names that clients use: "attempt_failed".
 std::vector<std::string> event_kinds();
 
 }  // namespace easyretry::server

@@ -92,7 +92,7 @@ void suggest_names(HandlerList& list, const std::set<std::string>& served) {
   }
 }
 
-// Handlers that have tasks, are served, known here or paused.
+// Handlers that have tasks, are served, are known here, or are paused.
 http::Response list_handlers(const Call& call) {
   require_known(call.request, {});
   Namespace& name_space = *call.name_space;
@@ -116,7 +116,7 @@ http::Response list_handlers(const Call& call) {
   return {.body = to_json(answer)};
 }
 
-// The handler may be one of other instances, or misspelt.
+// The handler may belong to other instances, or its name may be misspelt.
 http::Response changed(const Call& call, bool it_changed) {
   const std::string& name = call.request.parameters.at("name");
   const auto served = ServedHandlers{*call.name_space}.names();
@@ -130,7 +130,7 @@ http::Response changed(const Call& call, bool it_changed) {
   return {.body = to_json(answer)};
 }
 
-// A name that no handler can have is a mistake, not a handler that is not paused.
+// A name that no handler can have is a mistake, and does not mean that the handler is not paused.
 void require_name(const std::string& name) {
   if (name.size() <= storage::kLongestHandlerName) return;
   throw Refusal{{422, "invalid",

@@ -14,7 +14,7 @@ namespace {
 
 using http::Method;
 
-constexpr std::size_t kLoginBody = 4096;  // of clients that have shown no token yet
+constexpr std::size_t kLoginBody = 4096;  // from clients that have not yet sent a token
 
 constexpr std::array<std::pair<Right, std::string_view>, 6> kRights{{{Right::view, "view"},
                                                                      {Right::submit, "submit"},
@@ -48,7 +48,7 @@ struct NamespacesAnswer {
 };
 EASYRETRY_JSON(NamespacesAnswer, namespaces)
 
-// Never the hash: it is all that the file of tokens protects.
+// Never has the hash, which is the only thing that the file of tokens protects.
 struct TokenAnswer {
   std::string_view name;
   std::string_view role;
@@ -139,7 +139,7 @@ http::Response list_namespaces(const Call& call, const std::vector<std::string>&
   return {.body = to_json(answer)};
 }
 
-// Those that are valid in a namespace of the client.
+// Lists the tokens that are valid in a namespace of the client.
 http::Response list_tokens(const Call& call, Tokens& tokens) {
   require_known(call.request, {});
   std::vector<Token> shown = tokens.all();

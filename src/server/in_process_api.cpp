@@ -22,7 +22,7 @@ std::shared_ptr<storage::Store> open_existing(const std::string& url) {
   return storage::open_store(url, system_clock());
 }
 
-// Without what only matters for running tasks: no membership, no webhooks.
+// Leaves out the settings that only matter for running tasks: no membership, no webhooks.
 Config without_running(Config config) {
   config.engine.membership = "alone";
   config.engine.workers = 1;

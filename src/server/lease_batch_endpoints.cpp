@@ -136,7 +136,7 @@ http::Response applied(std::vector<bool> which) {
   return {.body = to_json(AppliedAnswer{std::move(which)})};
 }
 
-// How long it took, what it means for the circuit, and its line among the last attempts.
+// Records how long the run took, what it means for the circuit, and its line among the last attempts.
 void note_run(Namespace& name_space, engine::Run& run, Settlement& settlement) {
   const Instant now = system_clock().steady();
   if (const auto since = name_space.lease_starts().take(run.ticket())) {

@@ -121,7 +121,7 @@ class Lender {
     return reply->now + *terms_.lease;
   }
 
-  // The worker did not get them: the attempt does not count.
+  // The worker did not receive them, so the attempt does not count.
   static void hand_back(Namespace& name_space, const std::vector<RunPtr>& runs) {
     for (const RunPtr& run : runs) name_space.core().settle_started(run, engine::handed_back(*run));
   }
@@ -158,7 +158,7 @@ void lease(ApiThreads& threads, const Call& call, const http::Respond& respond) 
     threads.put_anyway([lender, runs = std::move(runs)] { lender->lend(runs); });
   };
   const std::uint64_t number = call.name_space->lease_queue().wait(std::move(ask));
-  // The connection may keep this function longer than the response, so it must not own what owns the connection.
+  // The connection may keep this function longer than the response, so it must not own an owner of the connection.
   call.request.when_gone([name_space = call.name_space, number, weak = std::weak_ptr{lender}] {
     const auto waiting = weak.lock();
     if (waiting && name_space->lease_queue().leave(number)) waiting->lend({});

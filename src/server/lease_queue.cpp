@@ -12,8 +12,8 @@ constexpr Millis kKeep{1000};
 // to other instances that run it, if there are any. When a worker asks again, they know within seconds.
 constexpr Millis kAttended{10'000};
 
-// Arguments and results in one response. A worker on a slow line has to receive it in time: tasks in a response that
-// is given up wait until their lease expires, and count as a crash. A single task may be larger.
+// The size of arguments and results in one response. A worker on a slow line has to receive it in time: tasks in a
+// response that is given up wait until their lease expires, and count as a crash. A single task may be larger.
 constexpr std::size_t kMostQueuedBytes = 8'388'608;
 
 // How many tasks an answer has room for.

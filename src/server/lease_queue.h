@@ -40,16 +40,16 @@ class LeaseQueue : public std::enable_shared_from_this<LeaseQueue> {
 
   std::shared_ptr<engine::RemoteExecutor> of(const std::string& handler);
 
-  // A worker asks for tasks of these handlers. Until one does, their workers may have any callback. One that judges may
-  // have on_success; the handlers for which it has on_final_failure are known to the engine.
+  // A worker asks for tasks of these handlers. Until one asks, their workers may have any callback. One that judges may
+  // have on_success; the engine knows the handlers for which it has on_final_failure.
   enum class Worker { plain, judges };
   void asked_by(Worker worker, std::span<const std::string> handlers);
 
   // The workers of one handler.
   struct Workers {
-    std::optional<Millis> asked_ago{};  // since one asked for tasks, or stopped waiting for them; nullopt: never
+    std::optional<Millis> asked_ago{};  // since a worker asked for tasks, or stopped waiting for them; nullopt: never
     std::size_t waiting = 0;
-    bool hold_leases = false;  // one may still run a task that it got here
+    bool hold_leases = false;  // a worker may still run a task that it got here
   };
   Workers workers_of(const std::string& handler);
   // A worker has a task of this handler, and its lease ends after this time unless it is renewed.

@@ -1,4 +1,4 @@
-// /v1/limits: the limits of a namespace, as this instance sees them, and those that people set at run time.
+// /v1/limits: the limits of a namespace, as this instance sees them, and the limits that operators set at run time.
 
 #include <algorithm>
 
@@ -77,8 +77,8 @@ LimitAnswer shown_limit(const LimitInfo& one) {
   return shown;
 }
 
-// The orders are those in the store: an idle instance has not heard of them. One for a handler or circuit of other
-// instances, or for a name that is misspelt, is listed without handlers.
+// Lists the orders in the store, because an idle instance does not know them. An order for a handler or circuit of
+// other instances, or for a misspelt name, is listed without handlers.
 http::Response list_limits(const Call& call) {
   require_known(call.request, {});
   engine::Core& core = call.name_space->core();
@@ -114,7 +114,7 @@ std::vector<std::string> subjects(const engine::HandlerTable& table) {
   return all;
 }
 
-// The handler or circuit may be one of other instances, or misspelt.
+// The handler or circuit may belong to other instances, or its name may be misspelt.
 http::Response changed_limit(const Call& call, const std::string& subject, bool changed,
                              const std::optional<LimitOrder>& order) {
   const std::vector<std::string> all = subjects(*call.name_space->core().handlers().snapshot());

@@ -1,5 +1,5 @@
-// /metrics: what the engines of the namespaces have counted and measured, and the backlog of their store, in the text
-// format of Prometheus. Documented in docs/metrics.md.
+// /metrics: the counts and measurements of the namespaces' engines, and the backlog of their store, in the text format
+// of Prometheus. Documented in docs/metrics.md.
 
 #include <array>
 #include <map>
@@ -125,7 +125,7 @@ class NamespaceMetrics {
     add("easyretry_unserved_tasks", unserved);
     for (const CircuitInfo& one : core_.circuits()) {
       out_.add("easyretry_circuit_held_tasks", {namespace_, {"circuit", one.name}}, one.held);
-      // Not the name alone: that is the reason if a limit of the circuit holds them back.
+      // Not only the name: that is the reason if a limit of the circuit holds the tasks back.
       out_.add("easyretry_held_tasks", {namespace_, {"reason", "open circuit " + one.name}}, one.held);
       out_.add("easyretry_circuit_state", {namespace_, {"circuit", one.name}}, one.state == CircuitState::open ? 1 : 0);
     }
@@ -210,7 +210,7 @@ class NamespaceMetrics {
   const std::shared_ptr<const engine::HandlerTable> handlers_ = core_.handlers().snapshot();
 };
 
-// Waits for the store. If it does not answer, only its own numbers are missing.
+// Waits for the store. If it does not answer, only the store's own numbers are missing.
 std::string metrics_text(const std::vector<std::shared_ptr<Namespace>>& namespaces,
                          const std::vector<alert::AlertService::Count>& alerts,
                          const std::optional<trace::SpanCounts>& spans) {

@@ -108,7 +108,7 @@ std::shared_ptr<const engine::KnownHandler> Namespace::handler(const std::string
   return known();
 }
 
-// A job that is to be stopped does not wait for a longer search.
+// A job that has to stop does not wait for a longer search.
 Result<Bulk::Page> Namespace::ids_of(const TaskQuery& query) {
   constexpr Millis kLongestSearch{500};
   return core().page(query, kLongestSearch).map([](const storage::ListPage& found) {

@@ -59,9 +59,9 @@ class Namespace {
   Bulk& bulk() { return bulk_; }
   const Series& series() const { return recorder_.series(); }
 
-  // EventFeed::watch. The engine's events are not listened to before the first call.
+  // Same as EventFeed::watch. Does not listen to the engine's events before the first call.
   std::shared_ptr<http::BodyStream> events(EventFeed::Filter filter, std::string_view last);
-  // Answers waiting lease requests and waits for tasks, ends event streams, interrupts bulk jobs, and refuses new ones.
+  // Answers requests that wait for leases or tasks, ends event streams, interrupts bulk jobs, and refuses new ones.
   void close();
 
   // A new name is registered as a handler whose tasks workers lease, with the configured defaults. Throws Refusal if

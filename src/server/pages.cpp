@@ -14,7 +14,7 @@ constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src "
     "'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
-// First segments of the paths that belong to the API, also where it has nothing: a program must not get a page there.
+// First segments of the paths that belong to the API, even without an endpoint: a program must not get a page there.
 constexpr std::array<std::string_view, 5> kNotPages{"v1", "assets", "metrics", "healthz", "readyz"};
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTypes{{

@@ -18,7 +18,7 @@ struct PageFile {
 
 extern const std::span<const PageFile> kPageFiles;  // empty: built with EASYRETRY_DASHBOARD=OFF
 
-// Nullopt: the request is one for the API. The page has addresses of its own, such as /tasks/17, for which the browser
+// Nullopt: the request is for the API. The dashboard has addresses of its own, such as /tasks/17, for which the browser
 // gets index.html; any other client gets 404 there.
 std::optional<http::Response> page_for(const http::Request& request, std::span<const PageFile> files);
 

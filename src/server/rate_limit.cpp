@@ -12,7 +12,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr nanoseconds kAtOnce = std::chrono::seconds{1};
-// Shared by new clients when the table is full of active ones: the memory is bounded, not the number of clients.
+// New clients share this name when the table is full of active ones: the memory is bounded, not the number of clients.
 const std::string kOtherClients;
 
 }  // namespace

@@ -18,7 +18,7 @@ class RateLimit {
   // 0 requests per second: no limit. The clock must outlive it.
   RateLimit(int per_second, const Clock& clock, std::size_t most_known = 10'000);
 
-  // Counts a request. Nullopt: it is allowed; otherwise it did not count, and this is how long to wait.
+  // Counts a request. Nullopt: the request is allowed. Otherwise it did not count, and this is how long to wait.
   std::optional<std::chrono::nanoseconds> wait_of(const std::string& client);
 
  private:
@@ -48,7 +48,7 @@ class WrongTokens {
   // The clock must outlive it.
   WrongTokens(Limits limits, const Clock& clock) : limits_(limits), clock_(clock) {}
 
-  // Counts a wrong token. Nullopt: the client need not wait; otherwise this one did not count, and this is how long to
+  // Counts a wrong token. Nullopt: the client need not wait. Otherwise this one did not count, and this is how long to
   // wait.
   std::optional<std::chrono::nanoseconds> wait_of(const std::string& address);
   // How long the client still has to wait; counts nothing.
@@ -71,7 +71,7 @@ class WrongTokens {
   std::map<std::string, Tries> by_network_;  // guarded by mutex_
 };
 
-// The part of an address that one customer has: an IPv4 address, or the first 64 bits of an IPv6 address.
+// The part of an address that belongs to one customer: an IPv4 address, or the first 64 bits of an IPv6 address.
 std::string network_of(const std::string& address);
 
 }  // namespace easyretry::server

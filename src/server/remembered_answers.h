@@ -44,7 +44,7 @@ class RememberedAnswers {
   void answered(const Name& name, const Answer& answer);
   // The first request was refused; others that wait for it get `unavailable`.
   void forget(const Name& name);
-  // All results of this last period are remembered.
+  // The daemon remembers all results of this last period.
   Millis reach() const;
 
  private:

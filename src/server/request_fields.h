@@ -34,7 +34,7 @@ class Fields {
   std::vector<std::string> texts(std::string_view name, std::size_t most);
   std::optional<TaskClass> task_class();  // the member `class`
 
-  // To be called last: throws Refusal for a member that was not asked for.
+  // Call it last: throws Refusal for a member that was not asked for.
   void end() const;
 
  private:
@@ -70,7 +70,7 @@ inline void require_known(const http::Request& request, const std::vector<std::s
 // Throws Refusal for a body other than {}, which some clients send when they have nothing to say.
 void require_no_body(const http::Request& request);
 
-// For a request that its path says completely.
+// For a request whose path says everything.
 inline void require_nothing(const http::Request& request) {
   require_known(request, {});
   require_no_body(request);

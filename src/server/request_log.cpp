@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kFirstRefusal = 400;
 constexpr int kFirstError = 500;
-constexpr std::size_t kMostLoggedBytes = 500;  // of a path or a problem, both of which may quote what the client sent
+constexpr std::size_t kMostLoggedBytes = 500;  // of a path or a problem; both may quote text from the client
 
 // "GET /v1/tasks/17 from 127.0.0.1: 404 not_found: there is no task 17"
 std::string text_of(const http::Answered& request) {

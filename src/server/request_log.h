@@ -9,8 +9,8 @@
 
 namespace easyretry::server {
 
-// A line in the log for each request that was refused (info) or that the server failed to serve (error), with the id
-// that its answer has; on request also for all others (debug). For one thread.
+// Writes a line to the log for each request that was refused (info) or that the server failed to serve (error), with
+// the id in its answer; on request also for all others (debug). For one thread.
 //
 // Anyone who can connect can make requests that are refused. To keep such a client from filling the disk, at most 20
 // refusals a second get a line, and as many errors. The next line is preceded by the number of those left out.

@@ -20,7 +20,7 @@ void add_late(std::vector<std::uint64_t>& sum, const std::vector<std::uint64_t>&
   for (std::size_t i = 0; i < more.size(); ++i) sum[i] += more[i];
 }
 
-// The upper bound of the part of the histogram in which this share of the attempts ends.
+// The upper bound of the histogram's bucket in which this share of the attempts ends.
 std::optional<Millis> quantile(const std::vector<std::uint64_t>& counts, double share) {
   const auto& bounds = engine::bounds::kLateness;
   const std::uint64_t all = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
@@ -44,7 +44,7 @@ SeriesReading sum_of(const SeriesReadings& readings) {
   return sum;
 }
 
-// A count that became smaller begins anew: its store was emptied.
+// If a count became smaller, it begins anew: its store was emptied.
 std::int64_t growth(std::int64_t now, std::int64_t before) {
   return std::max<std::int64_t>(0, now - before);
 }
@@ -62,7 +62,7 @@ SeriesReading growth(const SeriesReading& now, const SeriesReading& before) {
   return more;
 }
 
-// The part of step number `i` among `steps`; together they are the whole.
+// The part of `all` for step number `i` of `steps`; all parts together are the whole.
 std::int64_t share(std::int64_t all, std::int64_t i, std::int64_t steps) {
   return all * (i + 1) / steps - all * i / steps;
 }
@@ -149,7 +149,7 @@ std::vector<SeriesGrowth> Series::add(TimePoint at, const SeriesReadings& readin
   }
   if (!begun_) begun_ = at;
   covered_ = last;
-  if (!std::exchange(counting_, true)) steps.clear();  // there was nothing to compare with
+  if (!std::exchange(counting_, true)) steps.clear();  // without an earlier reading there is no growth
   return steps;
 }
 
@@ -179,7 +179,7 @@ void Series::restore(const std::vector<SeriesGrowth>& steps) {
   if (!steps.empty()) begun_ = TimePoint{steps.front().slot * kLengths[0]};
 }
 
-// Those with the most tasks first. A handler that comes later began with nothing.
+// Admits the handlers with the most tasks first. The counts of a later handler begin at 0.
 void Series::admit(const SeriesReadings& readings) {
   std::vector<std::pair<std::int64_t, const std::string*>> fresh;
   for (const auto& [handler, one] : readings) {
@@ -204,7 +204,7 @@ Series::Shown Series::read(SeriesStep step, const std::string& handler, TimePoin
   const std::int64_t begin = std::max(slot_of(*begun_, length), end - static_cast<std::int64_t>(ring.size()));
   Shown shown{TimePoint{begin * length}, {}};
   for (std::int64_t slot = begin; slot < end; ++slot) shown.points.push_back(ring.at(slot));
-  if (!shown.points.empty() && !shown.points.back()) shown.points.pop_back();  // it is being read at this moment
+  if (!shown.points.empty() && !shown.points.back()) shown.points.pop_back();  // this step is being read at the moment
   return shown;
 }
 

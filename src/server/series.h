@@ -13,7 +13,7 @@
 
 namespace easyretry::server {
 
-// The counts of a handler up to now. All but the backlog only grow.
+// The counts of a handler up to now. All except the backlog only grow.
 struct SeriesReading {
   std::int64_t stored = 0;
   std::int64_t succeeded = 0;
@@ -24,7 +24,7 @@ struct SeriesReading {
 };
 using SeriesReadings = std::map<std::string, SeriesReading>;  // by handler
 
-// One step. Nothing was measured: nullopt.
+// One step. A step without measurements is nullopt.
 struct SeriesPoint {
   std::int64_t stored = 0;
   std::int64_t succeeded = 0;
@@ -47,22 +47,22 @@ struct SeriesGrowth {
 
 class Series {
  public:
-  // Of at most so many handlers, about 100 kB each; the others are only in the sum of all.
+  // Keeps at most this many handlers, about 100 kB each; the others are only in the sum of all.
   static constexpr std::size_t kMostHandlers = 100;
 
-  // The growth since the reading before belongs to the step that ended at `at`, or shortly before. If other steps have
-  // ended since that reading, because it took long, each gets an equal part. Returns these steps.
+  // The growth since the last reading belongs to the step that ended at `at`, or shortly before. If other steps have
+  // ended since then, because the reading took long, each gets an equal part. Returns these steps.
   std::vector<SeriesGrowth> add(TimePoint at, const SeriesReadings& readings);
-  // The store did not answer: the steps until the next reading are unknown, but for the last one.
+  // The store did not answer: the steps until the next reading are unknown, except the last one.
   void lost();
   // Steps that an earlier process recorded, in order. Call it before the first add().
   void restore(const std::vector<SeriesGrowth>& steps);
 
   struct Shown {
-    TimePoint from{};  // begin of the first step; nothing is known before
+    TimePoint from{};  // beginning of the first step; nothing is known before
     std::vector<std::optional<SeriesPoint>> points{};
   };
-  // Up to the last step that has ended. An empty handler: the sum of all.
+  // Reads up to the last step that has ended. An empty handler: the sum of all.
   Shown read(SeriesStep step, const std::string& handler, TimePoint now) const;
 
  private:
@@ -83,7 +83,7 @@ class Series {
   };
   struct Line {
     std::optional<SeriesReading> before{};
-    bool begun = false;  // its first step is reported even without growth: that says when the line began
+    bool begun = false;  // its first step is reported even without growth, to show when the line began
     std::array<Ring, 2> rings{Ring{360}, Ring{1440}};  // by SeriesStep
 
     void add(std::int64_t slot, const SeriesReading& more);  // a step of ten seconds

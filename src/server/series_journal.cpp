@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kSlotsInPart = 30;
 constexpr std::int64_t kParts = 24 * 12 + 1;  // a day, and the one that is growing
 
-// Of one handler. A step is slot, stored, succeeded, failed attempts, ended badly, backlog, and pairs of the lateness:
+// One handler. A step is slot, stored, succeeded, failed attempts, ended badly, backlog, and pairs for the lateness:
 // a place in the histogram and a number of attempts.
 struct SavedLine {
   std::string handler;
@@ -41,7 +41,7 @@ std::vector<std::int64_t> saved(std::int64_t slot, const SeriesReading& growth) 
   return step;
 }
 
-// Nullopt: no step of ours.
+// Nullopt: this is not a valid step.
 std::optional<SeriesReading> growth_in(const std::vector<std::int64_t>& step) {
   if (step.size() < kCounts || (step.size() - kCounts) % 2 != 0) return std::nullopt;
   SeriesReading growth{step[1], step[2], step[3], step[4], step[5]};
@@ -68,7 +68,7 @@ std::optional<SavedPart> part_in(const std::string& text) {
 
 void SeriesJournal::add(SeriesGrowth step) {
   const std::int64_t slot = step.slot;
-  // A day is enough: an older place is another's by now.
+  // A day is enough: older places have been taken by other parts.
   constexpr std::int64_t kDay = (kParts - 1) * kSlotsInPart;
   if (!from_ || slot != until_ + 1) from_ = slot;
   from_ = std::max(*from_, slot - kDay);

@@ -1,6 +1,6 @@
 #pragma once
 // A Series in a form that outlives the process: the growth in each step of ten seconds, in parts of
-// five minutes. A part is saved again while it grows; after a day its place is taken by another.
+// five minutes. A part is saved again while it grows; after a day another part takes its place.
 
 #include <cstdint>
 #include <functional>
@@ -24,12 +24,12 @@ class SeriesJournal {
   // Takes the steps of an earlier process, before the first add(). The last part continues to grow.
   void resume(const std::vector<SeriesGrowth>& steps);
 
-  // Calls `save`, which says whether it succeeded, with each part that has changed since it was saved. Nothing has if
-  // nothing happened, however much time has passed.
+  // Calls `save`, which returns whether it succeeded, with each part that has changed since it was saved. If nothing
+  // happened, no part has changed, however much time has passed.
   void save(const std::function<bool(const storage::SeriesPart&)>& save);
 
-  // Every step that was measured, from `first` on, in order. A part that cannot be read, as of another release, is left
-  // out.
+  // Every step that was measured, from `first` on, in order. A part that cannot be read, such as one of another
+  // release, is left out.
   static std::vector<SeriesGrowth> read(std::span<const storage::SeriesPart> parts, std::int64_t first);
 
  private:

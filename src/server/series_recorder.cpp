@@ -5,7 +5,7 @@
 namespace easyretry::server {
 namespace {
 
-constexpr int kShare = 100;                               // one part of so many is spent on reading, at most
+constexpr int kShare = 100;                               // reading takes at most one part in this many
 constexpr Millis kSavedEvery = std::chrono::seconds{55};  // with every sixth step
 
 SeriesReading reading_of(const HandlerCounts& counts) {

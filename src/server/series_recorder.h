@@ -1,8 +1,8 @@
 #pragma once
 // Reads the counts of a namespace every ten seconds, for its series, and saves them once a minute if anything happened.
 //
-// Stored and ended tasks, and the backlog, are those of the whole store; failed attempts and lateness are those of this
-// instance. A store that takes long to answer is asked less often, so that this takes a hundredth of the time at most.
+// Stored and ended tasks, and the backlog, cover the whole store; failed attempts and lateness cover this instance. A
+// store that is slow to answer is asked less often, so that this takes a hundredth of the time at most.
 
 #include "engine/core.h"
 #include "server/series.h"

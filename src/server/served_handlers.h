@@ -1,8 +1,8 @@
 #pragma once
 // Whether the tasks of a handler are run, and on which instances.
 //
-// The daemon knows every handler that a task or a request has named, and a misspelt name is one of them. It is served
-// only if an instance or a worker takes its tasks.
+// The daemon knows every handler that a task or a request has named, even a misspelt one. A handler is served only if
+// an instance or a worker takes its tasks.
 
 #include <map>
 #include <memory>
@@ -22,8 +22,8 @@ class ServedHandlers {
   explicit ServedHandlers(Namespace& name_space);
 
   bool is_served(const std::string& handler) const { return !instances(handler).empty(); }
-  // The nodes that take its tasks, this one first. An instance that does not say which handlers it runs, as in a static
-  // list of members, is left out.
+  // The nodes that take its tasks, this one first. Leaves out an instance that does not report its handlers, as in a
+  // static list of members.
   std::vector<std::string> instances(const std::string& handler) const;
   // All handlers that are served.
   std::set<std::string> names() const;
@@ -36,9 +36,9 @@ class ServedHandlers {
   const ClusterView cluster_;
 };
 
-// For names that are not served, the served ones that were probably meant. None if many are not served: then their
-// workers are down, and no name is misspelt. The names come from clients, and each comparison costs the product of
-// their lengths.
+// For names that are not served, the served names that were probably meant. Empty if many names are not served: then
+// their workers are down, and no name is misspelt. The names come from clients, and each comparison costs the product
+// of their lengths.
 std::map<std::string, std::string> names_meant(const std::vector<std::string>& unserved,
                                                const std::set<std::string>& served);
 

@@ -2,7 +2,7 @@
 // Sessions of browsers. A person logs in with a token and gets a cookie, so that the token is not kept in the browser.
 //
 // A session lasts for a fixed time and ends with its token: the token is looked up for every request, so one that is
-// revoked, or gets another role, has no session left with the old rights. Sessions are in memory: after a restart,
+// revoked, or gets another role, has no session left with the old rights. Sessions are kept in memory: after a restart,
 // people log in again. Thread-safe.
 
 #include <chrono>
@@ -31,7 +31,7 @@ class Sessions {
  public:
   struct Limits {
     Millis lasts = std::chrono::hours{8};
-    std::size_t of_a_token = 100;  // with one more, the oldest of them ends
+    std::size_t of_a_token = 100;  // one more ends the oldest of them
     std::size_t in_all = 10'000;   // about 400 bytes each
   };
 
@@ -47,8 +47,8 @@ class Sessions {
   struct Kept {
     std::string token;  // its hash
     std::string csrf;
-    TimePoint expires_at{};  // to be shown
-    Instant ends{};          // the same by the clock that does not jump
+    TimePoint expires_at{};  // for display
+    Instant ends{};          // the same time by the clock that does not jump
   };
   using ByHash = std::map<std::string, Kept, std::less<>>;
 
@@ -71,7 +71,7 @@ enum class Origin {
   same,     // a page of this server
   other,
 };
-// Where the page that sends this request is from. `tls`: this server speaks it, so a page of http:// is another's.
+// The origin of the page that sends this request. `tls`: this server speaks TLS, so an http:// page is another's.
 Origin origin_of(const http::Request& request, bool tls);
 
 // Throws Refusal unless a page of this server sends the request, and knows the token against request forgery.

@@ -36,7 +36,7 @@ void Submissions::work() {
   }
 }
 
-// At least one request, and no more tasks than the batch size unless one request alone has more. Empty: stop.
+// At least one request, and no more tasks than the batch size unless a single request has more. Empty: stop.
 std::vector<Submissions::Request> Submissions::next_batch() {
   const std::size_t most = core_.live_options().batch;
   std::unique_lock lock{mutex_};

@@ -1,5 +1,5 @@
 #pragma once
-// Groups requests to store tasks: all that arrive during one write are written together next.
+// Groups requests to store tasks: all requests that arrive during one write are written together next.
 
 #include <condition_variable>
 #include <functional>

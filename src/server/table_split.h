@@ -36,9 +36,9 @@ class TableSplit {
   TableSplit(const TableSplit&) = delete;
   TableSplit& operator=(const TableSplit&) = delete;
 
-  // The moves that are necessary. Throws StoreError, `invalid_argument` if the store cannot be split like this.
+  // The necessary moves. Throws StoreError, with `invalid_argument` if the store cannot be split like this.
   std::vector<storage::SplitMove> plan(int tables) const;
-  // Throws Refusal while a split is running, and like plan().
+  // Throws Refusal while a split is running; otherwise throws like plan().
   Progress begin(int tables);
   // The latest split; nullopt if there was none.
   std::optional<Progress> last() const;

@@ -94,7 +94,7 @@ struct TaskDetails {
   std::optional<ShownText> locked_by{};
   std::optional<ShownTime> lease_until{};
   std::optional<bool> args_removed{};  // true, or left out
-  // These are not in the record; the caller sets them.
+  // The record lacks these; the caller sets them.
   std::optional<bool> no_handler{};     // true, or left out
   std::optional<ShownJson> args{};      // only with the right to see them
   std::optional<ShownId> requeue_of{};  // the finished task from which it was requeued

@@ -17,8 +17,8 @@ namespace {
 using call::value_or_throw;
 using http::Method;
 
-// The request that ends a task which waits for its callback, with untold, as it was decided; without any such request:
-// cancel, which overrules the outcome.
+// The request that, with untold, ends a task that waits for its callback and keeps its outcome. For outcomes without
+// such a request: cancel, which overrules the outcome.
 std::string_view verb_of(Outcome outcome) {
   return outcome == Outcome::succeeded ? "complete" : outcome == Outcome::rejected ? "fail" : "cancel";
 }
@@ -34,7 +34,7 @@ std::string_view verb_of(Outcome outcome) {
                      " with untold ends it now"}};
 }
 
-// Of a task that was ended. A store that does not answer now has ended it nevertheless.
+// For a task that was just ended. It has ended even if the store does not answer now.
 bool waits_for_its_owner(const Call& call, TaskId id) {
   const auto found = call.name_space->core().find(id);
   if (!found || !*found) return false;
@@ -43,7 +43,7 @@ bool waits_for_its_owner(const Call& call, TaskId id) {
   return waits && !ServedHandlers{*call.name_space}.is_served(info.handler);
 }
 
-// `past`: what the answer says of the task.
+// `past`: the word for it in the answer.
 http::Response ended(const Call& call, task::Ending as, std::string_view past) {
   require_known(call.request, {"untold"});
   const TaskId id = parse_id(call.request.parameters.at("id"));
@@ -97,7 +97,7 @@ struct RequeueRequest {
   std::optional<TaskClass> task_class{};
 };
 
-// The task keeps what the body does not name. Only who may see arguments may set them.
+// The task keeps the values that the body does not name. Only clients that may see arguments may set them.
 RequeueRequest requeue_request(const Call& call) {
   if (call.request.body.empty()) return {};
   const JsonDocument body = JsonDocument::parse(call.request.body);

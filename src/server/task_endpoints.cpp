@@ -120,7 +120,7 @@ class HandlerCheck {
  public:
   explicit HandlerCheck(Namespace& name_space) : served_handlers_(name_space), now_(name_space.core().store_now()) {}
 
-  // Asks once for each handler: many tasks of a page have the same one.
+  // Asks once for each handler: many tasks of a page have the same handler.
   void mark(TaskAnswer& answer, const TaskInfo& info) {
     if (info.state != TaskState::pending || info.next_at > now_) return;
     const auto [found, fresh] = served_.try_emplace(info.handler);
@@ -163,7 +163,7 @@ std::optional<TaskId> requeue_of(engine::Core& core, const TaskInfo& info) {
   return std::nullopt;
 }
 
-// A token that leases tasks, with their arguments, may also see what became of them.
+// A token that leases tasks, with their arguments, may also see their results.
 void require_right_to_see(const Call& call) {
   const auto refuse = [&](const std::string& what) {
     throw Refusal{{403, "forbidden", "token " + call.by.name + " may not see " + what, "use a token with +payloads"}};
@@ -183,7 +183,7 @@ void show_result(const std::string& result, const task::TaskRecord& record, Task
   answer.payload_version = record.payload_version;  // an engine that encrypts needs it to open the result
 }
 
-// `awaited`: how a wait for it ended.
+// `awaited`: the result of a wait for it.
 http::Response show(const Call& call, std::optional<WaitEnd> awaited = {}) {
   const std::string& id = call.request.parameters.at("id");
   engine::Core& core = call.name_space->core();

@@ -53,7 +53,7 @@ std::optional<int> payload_version(Fields& fields) {
   return version == kNone ? std::nullopt : std::optional{static_cast<int>(version)};
 }
 
-// What the policy leaves out stays as configured for the handler: otherwise a submission with a backoff of its own
+// A member that the policy leaves out stays as configured for the handler: otherwise a submission with its own backoff
 // would be retried for ever. 0 is no limit. The same members as in GET /v1/tasks; the deadline is separate.
 void read_policy(JsonView object, task::RetryRules& rules) {
   Fields fields{object};
@@ -65,7 +65,7 @@ void read_policy(JsonView object, task::RetryRules& rules) {
   fields.end();
 }
 
-// The submitter runs the next attempt itself: it has the task until the lease expires.
+// The submitter makes the next attempt itself: it holds the task until the lease expires.
 void read_lease(Fields& fields, task::NewTask& task) {
   const auto lease = fields.millis("lease_ms", kLongestLease);
   const std::string owner = fields.text("owner");

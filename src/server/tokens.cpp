@@ -79,8 +79,8 @@ Token token_of(const std::string& line, const std::string& place) {
   return token;
 }
 
-// A file that is there and cannot be read is not one without tokens: every client would be turned away, and the next
-// change would replace it.
+// A file that exists but cannot be read does not count as a file without tokens: every client would be turned away, and
+// the next change would replace the file.
 void require_readable(const std::filesystem::path& file) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   const int error = fd < 0 ? errno : std::filesystem::is_directory(file) ? EISDIR : 0;
@@ -141,7 +141,7 @@ std::string hash_of(std::string_view secret) {
 
 Tokens::Tokens(std::filesystem::path file) : file_(std::move(file)) {
   read_ = base::fingerprint(file_);
-  by_hash_ = read(file_);  // always: a link to a file that is missing looks like no file
+  by_hash_ = read(file_);  // always: a link to a missing file looks like no file
 }
 
 std::optional<Token> Tokens::with_hash(const std::string& hash) {

@@ -38,7 +38,7 @@ struct Token {
   std::string role;  // viewer, submitter, worker, application, operator or admin; "+payloads" may follow
   std::string name_space;
   std::string hash;                      // lower-case hex
-  std::optional<TimePoint> last_used{};  // by a request to this process; only all() says it
+  std::optional<TimePoint> last_used{};  // by a request to this process; only all() sets it
 
   bool may(Right right) const;
   bool may_in(std::string_view wanted) const { return name_space == kAnyNamespace || name_space == wanted; }
@@ -54,8 +54,8 @@ class Tokens {
   // no tokens.
   explicit Tokens(std::filesystem::path file);
 
-  // The time it takes reveals nothing about a secret: hashes are compared, and an attacker who learns the beginning of
-  // one by timing would still have to find 256 random bits with that hash.
+  // The time that this takes reveals nothing about a secret: hashes are compared, and an attacker who learns the start
+  // of a hash by timing would still have to find 256 random bits with that hash.
   std::optional<Token> find(std::string_view secret) { return with_hash(hash_of(secret)); }
   std::optional<Token> with_hash(const std::string& hash);
   std::vector<Token> all();

@@ -10,7 +10,7 @@
 
 namespace easyretry::server {
 
-// The facts besides the task itself.
+// The facts other than the task itself.
 struct Surroundings {
   TimePoint now{};                        // of the store
   std::optional<PausedHandler> paused{};  // its handler, if it is

@@ -34,7 +34,7 @@ std::string body_of(const std::string& arguments) {
   return document.root().size() == 1 ? base::canonical_json(document.root().at(0)) : arguments;
 }
 
-// It says when to come back because it is overloaded, or down for a while.
+// The receiver says when to come back because it is overloaded, or down for a while.
 bool asks_for_rest(const webhook::Answer& answer) {
   return answer.retry_after && (answer.status == kTooMany || answer.status == kUnavailable);
 }
@@ -135,7 +135,7 @@ void WebhookHandler::heard(const RunPtr& run, const std::string& arguments, webh
   ended(run, core_.end_attempt(*run, judged_by_status(*heard), arguments));
 }
 
-// Failed responses are shown to people, and a receiver may repeat its URL in one.
+// Failed responses are shown to people, and a receiver may quote its URL in one.
 void WebhookHandler::mask_url(webhook::Answer& answer) const {
   if (!answer.succeeded()) answer.body = mask_.apply(base::cut_utf8(answer.body, kLongestQuoted));
 }

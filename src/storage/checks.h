@@ -19,7 +19,7 @@ std::optional<Error> refuse_batch(std::span<const NewTask> tasks, std::string_vi
 // For a task with OnDuplicate::reject whose key is live.
 Error duplicate(std::string_view where, std::string_view key, TaskId there);
 
-// For an insert whose answer would have been this reply. If it is in doubt, the failure has the ids of the new tasks.
+// For an insert whose answer would have been this reply. If the error is in doubt, the failure has the new tasks' ids.
 InsertFailure failure(Error error, const InsertReply& unsent);
 
 // --- Pauses ---
@@ -30,7 +30,7 @@ inline constexpr std::size_t kMostPaused = 1000;
 inline constexpr std::size_t kLongestHandlerName = 200;  // bytes
 inline constexpr std::size_t kLongestReason = 200;       // characters
 
-// Of a text in UTF-8.
+// The number of characters in a text in UTF-8.
 std::size_t characters(std::string_view text);
 
 // Names and reasons are UTF-8 text without NUL.

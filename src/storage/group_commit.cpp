@@ -12,8 +12,8 @@ constexpr std::size_t kRowsAGroup = 4000;
 
 }  // namespace
 
-// Callers that are answered by one commit. They sleep on one word: waking them all is one system call, and none of them
-// runs before the last is awake. The leader shares ownership: when it wakes the others, their entries may be gone.
+// Callers that one commit answers. They sleep on one word: waking them all is one system call, and none of them runs
+// before the last is awake. The leader shares ownership: when it wakes the others, their entries may be gone.
 class GroupCommit::WaitingGroup {
  public:
   bool takes(std::size_t rows) const {

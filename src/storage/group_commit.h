@@ -37,8 +37,8 @@ class GroupCommit {
   };
   using Group = std::span<Entry* const>;
 
-  // None may throw. One thread at a time calls `before_commit`, and then `commit`, which answers every entry of the
-  // group. Several threads at a time call `sync`, with the entries of a group that have to be on the disk.
+  // None of these may throw. One thread at a time calls `before_commit` and then `commit`, which answers every entry of
+  // the group. Several threads at a time call `sync`, with the entries of a group that have to be on the disk.
   struct Steps {
     std::function<void(Group)> commit;
     std::function<void()> before_commit;

@@ -1,5 +1,5 @@
 #pragma once
-// Ended tasks: which of them a store keeps, and in which table.
+// Which ended tasks a store keeps, and in which table.
 
 #include <optional>
 #include <string>

@@ -10,7 +10,7 @@ namespace easyretry::storage {
 namespace {
 
 constexpr std::size_t kFirstLook = 16;    // tasks a shard: usually enough
-constexpr std::size_t kNextLooks = 1000;  // where paused handlers come first
+constexpr std::size_t kNextLooks = 1000;  // for shards that begin with tasks of paused handlers
 constexpr std::size_t kMostPassedOver = 100'000;
 
 std::vector<ShardCursor> all_shards(const Store& store) {

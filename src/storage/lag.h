@@ -11,16 +11,16 @@
 namespace easyretry::storage {
 
 struct Lag {
-  std::map<ShardId, Millis> shards{};        // for each shard with a due task: how long the first one has been due
+  std::map<ShardId, Millis> shards{};        // for each shard with a due task: for how long the first one has been due
   std::map<std::string, Millis> handlers{};  // the same by handler, among the tasks that were read
   bool complete = true;                      // no other task is due
 };
 
 Result<Lag> look_for_lag(Store& store, std::string_view name_space, std::size_t tasks_per_shard);
 
-// Tasks that are due, and that no instance runs although their handler is not paused.
+// Due tasks that no instance runs although their handler is not paused.
 struct LateTasks {
-  std::map<std::string, Millis> handlers{};  // how long the first that was seen has been due
+  std::map<std::string, Millis> handlers{};  // for how long the first one that was found has been due
   bool complete = true;                      // false: there may be others behind very many tasks of paused handlers
 };
 

@@ -35,7 +35,7 @@ class Layout {
   int tables_ = 1;
 };
 
-// As above, always with the number: period(day,1).
+// The text as above, always with the number: period(day,1).
 std::string to_text(const Layout& layout);
 
 // period(day) is the same as period(day,1). Throws std::invalid_argument that names the text and the valid layouts.

@@ -24,7 +24,7 @@ class ListWalk {
   bool precedes(TaskId a, TaskId b) const { return down_ ? b < a : a < b; }
   bool reaches(TaskId id) const { return precedes(from_, id); }
 
-  // The ids on the way to this one, which is included.
+  // The ids on the way to `last`, including it.
   task::IdBounds up_to(TaskId last) const {
     if (down_) return {.from = last};
     return {.until = TaskId{static_cast<std::int64_t>(last) + 1}};
@@ -39,7 +39,7 @@ class ListWalk {
         records, [this](TaskId a, TaskId b) { return precedes(a, b); }, id_of);
   }
 
-  // Out of records that were found in several places: each task once, even if it was moved meanwhile and found twice.
+  // Makes a page of records that were found in several places: each task once, even if a move let it be found twice.
   void cut_to_page(std::vector<task::TaskRecord>& records) const {
     sort(records);
     const auto twice = std::ranges::unique(records, {}, id_of);

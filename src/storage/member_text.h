@@ -1,5 +1,5 @@
 #pragma once
-// The text in which a member is stored: what it says about itself is the first line, its handlers are the second.
+// The text in which a member is stored: its own description is the first line, its handlers are the second.
 // Releases that do not know about handlers write the first line only, and display both.
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace easyretry::storage {
 
-// As many bytes as the column has in MariaDB and MySQL.
+// The length of the column in MariaDB and MySQL, in bytes.
 inline constexpr std::size_t kMostMemberText = 4096;
 
-// Without the handlers if they do not fit: then other instances assume that the member runs all handlers.
+// Leaves out the handlers if they do not fit: then other instances assume that the member runs all handlers.
 std::string member_text(std::string_view says, const std::optional<std::vector<std::string>>& handlers,
                         std::size_t most = kMostMemberText);
 bool handlers_fit(std::string_view says, const std::optional<std::vector<std::string>>& handlers,

@@ -31,7 +31,7 @@ void validate_store_url(std::string_view url);
 // Whether several instances can work on such a store: StoreInfo::shared, without opening it.
 bool may_be_shared(std::string_view url);
 
-// The settings of an existing store, without opening or creating one; nullopt if there is none. Throws as open_store
+// The settings of an existing store; does not open or create one. nullopt if there is no store. Throws as open_store
 // does.
 std::optional<StoredSettings> stored_settings(std::string_view url);
 

@@ -72,7 +72,7 @@ int number(std::string_view text, std::size_t at, std::size_t digits) {
   return error == std::errc{} && end == part.data() + digits ? value : 0;
 }
 
-// A day in the period that a well-formed name stands for; any day, or nullopt, for a malformed one.
+// A day in the period of a well-formed name; any day, or nullopt, for a malformed name.
 std::optional<sys_days> day_in(PeriodLength length, std::string_view name) {
   const year named{number(name, 0, 4)};
   if (length == PeriodLength::week) return first_day(first_week_of(named)) + weeks{number(name, 5, 2) - 1};

@@ -66,7 +66,7 @@ std::optional<Outcome> parse_outcome(std::string_view text);
 // depends on them.
 std::string tags_text(const std::vector<std::string>& tags);
 std::vector<std::string> parse_tags(std::string_view text);
-std::string tag_text(const std::string& tag);  // one of them, as it is among the others
+std::string tag_text(const std::string& tag);  // one tag in the form that it has among the others
 
 // The conditions of a query over live tasks or history, as calls of equal(column, text), in_range(column, range) and
 // require(condition).

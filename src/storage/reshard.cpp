@@ -76,7 +76,7 @@ class Resharder {
                                 " shards has begun; finish that one first");
   }
 
-  // A worker holds no lock: changes that it makes meanwhile are right under the old count only.
+  // A worker holds no lock: its changes are right only under the old count.
   void check_no_leases(const ReshardPlan& plan) const {
     if (plan.leased == 0) return;
     throw StoreError{{Errc::unavailable, where_,
@@ -85,8 +85,8 @@ class Resharder {
                           "leases have expired"}};
   }
 
-  // A split that began at the same moment goes first: the number of its tables may not divide the new count.
-  // The old number is kept before anything changes. If this run is cut off, the next one goes on from the mark.
+  // A split that began at the same moment has priority: its number of tables may not divide the new count.
+  // The old number is stored before anything changes. If this run is cut off, the next one continues from the mark.
   ShardCount begin(const ShardCount& count) {
     if (!store_.remember(count.shards)) overtaken();
     const ShardCount marked{count.shards, request_.shards};

@@ -57,7 +57,7 @@ struct ShardPageQuery {
 
 struct ShardPage {
   std::int64_t rows = 0;
-  std::int64_t misnumbered = 0;  // rows in another shard than their ids say
+  std::int64_t misnumbered = 0;  // rows whose shard does not match their ids
   std::int64_t leased = 0;       // rows that a worker may be running
   TaskId last{};
   std::string holder{};  // of one of the leases
@@ -87,24 +87,24 @@ struct ReshardRequest {
   std::function<void(const ReshardProgress&)> progress = [](const ReshardProgress&) {};
 };
 
-// The rows of a store, as resharding needs them. Each kind of store implements it.
+// The rows of a store, as resharding needs them. Each kind of store implements this.
 class ShardedRows {
  public:
   virtual ~ShardedRows() = default;
   virtual StoredSettings settings() = 0;
   virtual std::vector<std::string> tables() = 0;  // of live tasks
   virtual ShardPage look(const ShardPageQuery& query) = 0;
-  // In one transaction, which requires that the count is `expected`. Returns the page as it was before; nullopt if the
-  // count is a different one by now, and no row was changed.
+  // In one transaction, which requires that the count is `expected`. Returns the page as it was before; nullopt: the
+  // count has changed meanwhile, and no row was changed.
   virtual std::optional<ShardPage> renumber(const ShardPageQuery& query, const ShardCount& expected) = 0;
-  // Keeps the number among those that the store had before (StoreInfo::earlier_shards). False: another process changed
-  // them at the same moment. A store with a single instance divides nothing and keeps none.
+  // Adds the number to the earlier numbers of the store (StoreInfo::earlier_shards). False: another process changed
+  // them at the same moment. A store with a single instance divides nothing and keeps no earlier numbers.
   virtual bool remember(int /*shards*/) { return true; }
   // Changes the count. False: it is no longer `from`, and stays as it is.
   virtual bool change(const ShardCount& from, const ShardCount& to) = 0;
 };
 
-// Returns what there was to do. Throws std::invalid_argument for a count that the store cannot have, and StoreError
+// Returns the work that there was. Throws std::invalid_argument for a count that the store cannot have, and StoreError
 // while instances are running tasks; in both cases nothing was changed.
 ReshardPlan reshard(ShardedRows& store, const std::string& where, const ReshardRequest& request);
 
@@ -113,9 +113,9 @@ StoreError nothing_there(const std::string& where, const std::string& url);
 
 // The numbers of shards that a store had before, in the row `earlier_shards` of retry_meta: `64,32`, the latest last.
 //
-// Returns the text with one number more. Only the latest eight are kept: older tasks have ended by then.
+// Returns the text with one more number. Only the latest eight are kept: older tasks have ended by then.
 std::string add_earlier_shards(std::string_view text, int shards);
-// Those below `total_shards`, ascending. Throws std::invalid_argument.
+// The numbers below `total_shards`, ascending. Throws std::invalid_argument.
 std::vector<int> parse_earlier_shards(std::string_view text, int total_shards);
 
 }  // namespace easyretry::storage

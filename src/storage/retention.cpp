@@ -45,7 +45,7 @@ std::vector<Walk> walks(std::span<const Retention> rules, const RetentionMarks& 
     const auto mark = marks.find({rule.name_space, rule.handler});
     const SweptUntil swept = mark == marks.end() ? SweptUntil{} : mark->second;
     if (rule.keep) all.add(rule, Expiring::tasks, *rule.keep, swept.tasks);
-    // Arguments that go with their tasks need no walk of their own.
+    // Arguments that are removed with their tasks need no separate walk.
     if (rule.keep_args && (!rule.keep || *rule.keep_args < *rule.keep)) {
       all.add(rule, Expiring::arguments, *rule.keep_args, std::max(swept.arguments, swept.tasks));
     }

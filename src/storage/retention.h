@@ -14,7 +14,7 @@
 
 namespace easyretry::storage {
 
-// Of a task whose arguments were removed. The arguments of a call are a JSON array, so they are never empty.
+// True for a task whose arguments were removed. The arguments of a call are a JSON array, so they are never empty.
 inline bool lacks_arguments(const TaskRecord& ended) {
   return ended.payload.empty();
 }
@@ -41,8 +41,8 @@ struct Walk {
   TimePoint until{};
 };
 
-// Handlers that begin and end at the same place share a walk. In time all handlers of a namespace do that are kept
-// equally long.
+// Handlers that begin and end at the same place share a walk. In time, this is true for all handlers of a namespace
+// with the same retention.
 std::vector<Walk> walks(std::span<const Retention> rules, const RetentionMarks& marks, TimePoint now);
 
 }  // namespace easyretry::storage

@@ -29,7 +29,7 @@ std::string to_string(const StoreInfo& info) {
   return info.missing.empty() ? durability : durability + "; " + info.missing;
 }
 
-// Of what a list may ask for, keys, business ids and times are found by an index everywhere.
+// Of the possible conditions of a list, keys, business ids and times are found by an index in every store.
 Result<ListPage> Store::scan(const TaskQuery& query) {
   TaskQuery indexed = query;
   indexed.handler.clear();

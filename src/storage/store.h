@@ -227,17 +227,17 @@ struct Durability {
 struct StoreInfo {
   std::string url;  // without secrets
   int total_shards = 64;
-  std::vector<int> earlier_shards{};  // the smaller numbers it had before; ascending. Old tasks are in those shards
+  std::vector<int> earlier_shards{};  // smaller numbers it had before; ascending. Old tasks are in those shards
   Durability durability;
   bool shared = false;            // other processes may store tasks in it
-  bool inbox = false;             // take_in() is supported
+  bool inbox = false;             // supports take_in()
   bool folds = false;             // fold_counts() has to be called every few seconds
   bool indexes_handlers = false;  // lists by handler, state or outcome need no search (task_walk.h)
   // Reads may return data that is not durable yet, because it is still on its way to the disk or to replicas. Once a
   // renewal that was sent after the read is answered, applied or not, the data is as durable as an acknowledged insert.
   bool reads_run_ahead = false;
   std::string missing{};   // features of the server that cannot be used here, and what is done instead, for display
-  bool is_daemon = false;  // which decides itself how long tasks are kept, and returns tasks without their arguments
+  bool is_daemon = false;  // it decides how long tasks are kept, and returns tasks without their arguments
 };
 
 // Whether a record meets every condition of the query. The caller does the paging, and the choice of live or finished
@@ -262,7 +262,7 @@ struct InboxRow {
   std::string business_type;
   std::string business_id;
   std::string traceparent;
-  std::optional<TimePoint> due_at;  // nullopt: now
+  std::optional<TimePoint> due_at;  // nullopt: at once
 };
 
 struct IntakeQuery {
@@ -313,7 +313,7 @@ class Store {
   // One page. Neither list() nor count() checks the conditions of needs_walk() (task_walk.h).
   virtual Result<std::vector<TaskRecord>> list(const TaskQuery& query) = 0;
   virtual Result<std::int64_t> count(const TaskQuery& query) = 0;  // ignores `order`, `after`, `limit`
-  // For task_walk.h: looks at the next `limit` tasks, or some times as many, whatever the conditions. Returns all of
+  // For task_walk.h: looks at the next `limit` tasks, or a multiple of that, whatever the conditions. Returns all of
   // them that match, and perhaps others.
   virtual Result<ListPage> scan(const TaskQuery& query);
   // Of a namespace, as of one moment. Counts the tasks that were stored and ended through this interface, each once, in
@@ -328,7 +328,7 @@ class Store {
   // Starts an ended task again, as a new generation with a new id, and marks the ended record with that id: both or
   // neither. nullopt: there is no such task, its arguments were removed, its key is live, or it is marked already, so
   // repeating this starts nothing twice. Only the newest generation can be requeued. The new task is
-  // of the class `as`, or of that of the ended one.
+  // of the class `as`, or of the class of the ended one.
   virtual Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids,
                                                              std::optional<TaskClass> as = std::nullopt) = 0;
   // The same with other arguments, in the form in which they are stored: of the task's payload version. Also for a task
@@ -340,13 +340,13 @@ class Store {
   virtual Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert);
   // `invalid_argument` if only one instance can use this store.
   virtual Result<BeatReply> beat(const Beat& beat);
-  // The reply of a beat, without a beat.
+  // The same reply as beat(), without a heartbeat.
   virtual Result<BeatReply> members(std::string_view name_space);
   // This instance is leaving. True: it was a member.
   virtual Result<bool> leave(std::string_view name_space, std::string_view node);
-  // From now on no instance should claim tasks of this handler in the namespace. Instances have to see to that
-  // themselves: load and claim return such tasks all the same. True: it was not paused; a handler that is paused
-  // already keeps its time and reason. `invalid_argument`: checks.h refuses the name or the reason, or too many
+  // From now on no instance should claim tasks of this handler in the namespace. Instances have to ensure that
+  // themselves: load and claim still return such tasks. True: it was not paused before; a handler that is already
+  // paused keeps its time and reason. `invalid_argument`: checks.h refuses the name or the reason, or too many
   // handlers are paused.
   virtual Result<bool> pause(std::string_view name_space, std::string_view handler, std::string_view why) = 0;
   // True: it was paused.
@@ -355,20 +355,20 @@ class Store {
   // Housekeeping: tables, old history, results that were kept long enough. Any instance may run it at any time, several
   // at once.
   virtual Result<KeepReport> keep() = 0;
-  // Removes ended tasks, or only their arguments, that these rules do not keep any longer: a limited number per call.
+  // Removes ended tasks, or only their arguments, whose time under these rules is over: a limited number per call.
   // Returns whether there are more. A task that has just ended may stay until it is half a minute old. Quarantined and
   // parked tasks are left alone. Counts do not change.
   virtual Result<bool> expire(std::span<const Retention> rules) = 0;
   // Adds up the counts that transactions have left behind, some of them per call. Like keep(), any instance may run it.
   // Returns whether there are more. counts() includes those that have not been added up yet.
   virtual Result<bool> fold_counts() { return false; }
-  // True: it is saved, though a power cut may take it. False: this store does not outlive its process.
+  // True: the part is saved, though a power cut may lose it. False: this store does not outlive its process.
   virtual Result<bool> save_series(std::string_view name_space, const SeriesPart& part);
   virtual Result<std::vector<SeriesPart>> saved_series(std::string_view name_space);  // by number
   // The tables of a database server, by name. `invalid_argument` for other stores.
   virtual Result<std::vector<TableInfo>> tables();
   // Adds tables to hash(n) while instances work, this one included. If it was interrupted, run it again. Returns the
-  // moves that there were to make; none if there are as many tables already. `invalid_argument` if that is impossible.
+  // moves that were necessary; none if there are already as many tables. `invalid_argument` if that is impossible.
   virtual Result<std::vector<SplitMove>> split(const SplitRequest& request);
 
   // Tells other processes that tasks of this namespace are due soon and may not have been loaded by any instance. A

@@ -3,7 +3,7 @@
 // the state and the outcome.
 //
 // Tasks are read in slices of a bounded size, in the order of the query, until the page is full or the time is up. So a
-// page may have fewer tasks than its limit, even none, and say where to go on.
+// page may have fewer tasks than its limit, even none, and says where to continue.
 
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@ inline bool asks_for_failures(const TaskQuery& query) {
   return query.failed || !query.error.empty();
 }
 
-// With `next` if it is full.
+// Sets `next` if the page is full.
 inline auto as_page_of(const TaskQuery& query) {
   return [limit = query.limit](std::vector<TaskRecord> page) {
     ListPage whole{.records = std::move(page)};

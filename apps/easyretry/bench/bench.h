@@ -44,7 +44,7 @@ struct Rates {
 struct BenchReport {
   double enqueue_single = 0;
   Rates engine;
-  std::optional<double> failing_calls;    // per second, of all callers
+  std::optional<double> failing_calls;    // per second, for all callers
   std::optional<Spread> lateness;         // since the task was due
   std::optional<Spread> submit_to_start;  // since before the task was stored
   std::optional<double> idle_cpu;         // ms of CPU time per second
@@ -57,18 +57,18 @@ using Progress = std::function<void(std::string_view what, double part)>;
 
 BenchReport run_bench(const BenchOptions& options, const Progress& progress);
 
-// How late tasks start that are due evenly over a time.
+// Measures how late tasks start that are due evenly over a period.
 Spread measure_lateness(const BenchOptions& options, const Progress& progress);
 
-// Tasks submitted at an even pace. If instances can share the store, another engine than the one that runs them
-// submits them.
+// Tasks submitted at an even pace. If instances can share the store, a second engine submits them, not the one that
+// runs them.
 Spread measure_submit_to_start(const BenchOptions& options, const Progress& progress);
 
 // The cost of an engine without due tasks: milliseconds of CPU time of this process per second, once the engine has
 // slowed down its scans.
 double measure_idle(const BenchOptions& options, const Progress& progress);
 
-// The same rows and batches in the same kind of store, but only the store's statements in a loop on one thread.
+// The same rows and batches in the same kind of store, but with only the store's statements in a loop on one thread.
 Rates measure_raw(const BenchOptions& options, const Progress& progress);
 
 // Tasks that are due in a day, to measure how the store and the engine cope with a backlog that they must not touch.

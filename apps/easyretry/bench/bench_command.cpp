@@ -24,7 +24,7 @@ json number(const std::optional<double>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
-// One object with all figures; null for those that were not asked for. Scripts rely on these names.
+// One object with all figures; null for figures that were not requested. Scripts rely on these names.
 json report_json(const BenchReport& r) {
   json j;
   j["enqueue_single_per_s"] = r.enqueue_single;

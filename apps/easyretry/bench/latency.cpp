@@ -15,7 +15,7 @@
 namespace easyretry::app {
 namespace {
 
-constexpr std::size_t kMostTasks = 2000;         // of submit to start
+constexpr std::size_t kMostTasks = 2000;         // in the measurement of submit to start
 constexpr std::chrono::seconds kUntilQuiet{15};  // after 10 s without news, an engine scans less often
 
 // CPU time of all threads of this process.

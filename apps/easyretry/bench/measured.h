@@ -25,7 +25,7 @@ EASYRETRY_JSON(MeasuredOrder, number, customer, amount)
 MeasuredOrder measured_order(std::int64_t number);
 std::vector<MeasuredOrder> measured_orders(std::size_t from, std::size_t to);
 
-// Orders are created in parts of this size, so that the peak of memory is the engine's and not the benchmark's.
+// Orders are created in parts of this size, so that the engine causes the peak of memory, not the benchmark.
 inline constexpr std::size_t kOrdersPerPart = 10'000;
 
 class Stopwatch {
@@ -40,7 +40,7 @@ class Stopwatch {
 Spread spread_of(std::vector<double> millis);
 
 EngineOptions engine_options(const BenchOptions& options);
-// Of the handler that does nothing.
+// The options of the handler that does nothing.
 HandlerOptions noop_options(const BenchOptions& options);
 
 // Returns when that many tasks have succeeded. The polling interval, 2 ms, is part of the measurement.

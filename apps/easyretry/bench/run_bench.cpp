@@ -93,8 +93,8 @@ struct Unreachable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The moment a backend goes away: every caller fails, each on its own thread, and every failure must be stored as a
-// task.
+// Simulates the moment when a backend fails: every caller fails, each on its own thread, and every failure must be
+// stored as a task.
 double measure_failing_calls(const BenchOptions& options, const Progress& progress) {
   using namespace std::chrono_literals;
   const ScratchStore store{options.store, ".calls"};

@@ -22,7 +22,7 @@ Findings check_files(const Config& config);
 // nothing. `where` is added to the commands that are recommended: " --store …".
 bool check_store(const Config& config, const Lateness& bounds, const std::string& where, Findings& findings);
 
-// What a daemon, or the API of a store, finds wrong with its tasks. `where` as above.
+// The problems that a daemon, or the API of a store, finds with its tasks. `where` as above.
 Findings check_service(Service& service, Millis max_late, const std::string& where);
 
 }  // namespace easyretry::app

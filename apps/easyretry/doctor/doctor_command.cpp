@@ -58,8 +58,8 @@ void ask_service(const DoctorOptions& options, const Lateness& bounds, Findings&
   }
 }
 
-// A check that failed hides no other. Only an invalid configuration, or a store that cannot be opened, leaves nothing
-// to check.
+// A check that fails does not hide the others. Only an invalid configuration, or a store that cannot be opened, leaves
+// nothing to check.
 Findings run_checks(const DoctorOptions& options) {
   Findings findings;
   try {

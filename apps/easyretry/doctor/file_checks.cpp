@@ -24,7 +24,7 @@ bool others_may(const std::string& file, perms what) {
   return !unknown && (granted & what) != perms::none;
 }
 
-// True also for a link that leads nowhere, and for a file in a folder that this user may not enter.
+// True also for a dangling link, and for a file in a folder that this user may not enter.
 bool is_there(const std::string& file) {
   std::error_code unknown;
   return std::filesystem::symlink_status(file, unknown).type() != std::filesystem::file_type::not_found;
@@ -35,7 +35,7 @@ bool is_of_another_user(const std::string& file) {
   return ::stat(file.c_str(), &found) == 0 && found.st_uid != ::geteuid();
 }
 
-// A finding if the file cannot be read. That may be as it should be if it belongs to another user: the daemon's.
+// A finding if the file cannot be read. That may be intended if it belongs to another user: the daemon's.
 std::optional<Finding> unreadable(const char* check, const std::string& file) {
   std::error_code unknown;
   if (std::filesystem::is_directory(file, unknown)) {

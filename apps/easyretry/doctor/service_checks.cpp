@@ -9,7 +9,7 @@ Health health_of(const std::string& word) {
   return word == "ok" ? Health::ok : word == "warn" ? Health::warn : Health::fail;
 }
 
-// The service recommends commands as they are on its own machine: here they ask the same service.
+// The service recommends commands for its own machine. Here they are changed to ask the same service.
 std::string addressed(std::string todo, const std::string& where) {
   constexpr std::string_view kCommand = "`easyretry ";
   for (auto at = todo.find(kCommand); at != std::string::npos; at = todo.find(kCommand, at)) {

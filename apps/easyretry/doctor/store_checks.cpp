@@ -16,7 +16,7 @@ using storage::Store;
 
 constexpr Millis kClocksMayDiffer{1000};
 
-// What to do about each kind of store.
+// The advice for each kind of store.
 struct Advice {
   std::string_view scheme;
   const char* not_opened;

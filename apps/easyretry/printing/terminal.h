@@ -1,5 +1,5 @@
 #pragma once
-// The terminal: what stdout can show, text that is safe to show, a progress bar and questions to the user.
+// The terminal: the abilities of stdout, text that is safe to show, a progress bar and questions to the user.
 
 #include <chrono>
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Terminal {
 // Colours only on a terminal, not on a dumb one, and not with NO_COLOR in the environment.
 Terminal stdout_terminal();
 
-// Without control characters that a terminal would obey: errors and keys are not to be trusted. This function and
+// Removes control characters that a terminal would obey: errors and keys cannot be trusted. This function and
 // those below need a UTF-8 locale.
 std::string printable(std::string_view text);
 

@@ -23,7 +23,7 @@ std::string percent_encoded(const std::string& text) {
   return encoded;
 }
 
-// The hints of the API are in terms of HTTP; these are in terms of this program.
+// The hints of the API are written for HTTP; these are written for this program.
 std::string hint_here(const std::string& code, const std::string& hint) {
   if (code == "unauthorized") {
     return "put the token in EASYRETRY_TOKEN, or give its file with --token-file; `easyretry token create` creates one";

@@ -1,6 +1,6 @@
 #pragma once
-// The service that a command talks to: a daemon, or a store that this process opens itself. Both are asked in terms of
-// the API (docs/api.md), so requests, answers and errors are the same for both.
+// The service that a command talks to: a daemon, or a store that this process opens itself. Both are used through the
+// API (docs/api.md), so requests, answers and errors are the same.
 
 #include <map>
 #include <memory>
@@ -37,7 +37,7 @@ struct ApiRequest {
 // "/v1/tasks/17/cancel", percent-encoded.
 std::string target_of(const ApiRequest& request);
 
-// An error answer of the API. `what()` is for people: the message, and what to do about it in terms of this program.
+// An error answer of the API. `what()` is for people: the message, and what to do about it with this program.
 class ApiError : public std::runtime_error {
  public:
   // `body` is {"error":{"code","message","hint"}}.
@@ -60,7 +60,7 @@ struct ServiceOptions {
   std::string server = "http://127.0.0.1:7077";
   std::string token_file;
   std::string ca_file;
-  std::string store;  // if given, it is opened, and no daemon is asked
+  std::string store;  // if given, this store is opened, and no daemon is asked
   std::string config;
   std::string name_space;
 };
@@ -100,7 +100,7 @@ remote::DaemonAddress checked_option(remote::DaemonAddress daemon);
 // The answer of a daemon, parsed. Throws ApiError, or std::runtime_error if it is not the answer of a daemon.
 nlohmann::json answer_of(const remote::DaemonAddress& daemon, int status, const std::string& body);
 
-// Why there is no answer, for people.
+// The reason why there is no answer, for people.
 std::string no_answer_text(const remote::DaemonAddress& daemon, const remote::NoAnswer& none);
 
 }  // namespace easyretry::app

@@ -44,14 +44,14 @@ struct ChangeOptions {
   std::string result;           // of complete, as JSON
   std::string args;             // of requeue, as JSON
   std::string as_class;         // of requeue
-  std::int64_t per_second = 0;  // of all that the filters match; 0: no limit
+  std::int64_t per_second = 0;  // of all matching tasks; 0: no limit
 };
 
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 constexpr std::int64_t kMostOfAJob = 10'000'000;  // as the API allows
 
-// For CLI::Option::check. `form`: how to write the value.
+// For CLI::Option::check. `form`: the way to write the value.
 auto json_as(const char* form) {
   return [form](const std::string& text) -> std::string {
     return nlohmann::json::accept(text) ? "" : fmt::format("this is not JSON; write it as {}", form);
@@ -84,7 +84,7 @@ nlohmann::json changed(Service& service, const ChangeOptions& options, const std
   return done;
 }
 
-// Why the change does not apply to a task in this state; empty if it does.
+// The reason why the change does not apply to a task in this state; empty if it does.
 std::string why_not(Target target, const std::string& state) {
   const bool ended = state == "finished";
   if (target == Target::ended) return ended ? "" : "it has not ended";
@@ -102,7 +102,7 @@ nlohmann::json would_be_changed(Service& service, const Change& change, const st
   return {{"id", id}, {"error", error}};
 }
 
-// A task that is missing or in the wrong state does not stop the others; any other error would occur for all of them.
+// A task that is missing or in the wrong state does not stop the others; any other error would affect them all.
 nlohmann::json attempted(Service& service, const ChangeOptions& options, const std::string& id) {
   try {
     return options.dry_run ? would_be_changed(service, options.change, id) : changed(service, options, id);
@@ -170,7 +170,7 @@ nlohmann::json wait_for_job(Service& service, nlohmann::json job) {
   return job;
 }
 
-// The same change for all tasks that the filters match: POST /v1/bulk, then waits until the job has ended. Without
+// The same change for all tasks that match the filters: POST /v1/bulk, then waits until the job has ended. Without
 // --yes, asks for confirmation, with the number of matching tasks.
 void change_many(const ChangeOptions& options) {
   if (!restricts(options.filters) && !options.everything) {
@@ -190,7 +190,7 @@ void change_many(const ChangeOptions& options) {
   request["filter"]["created_until"] = preview.at("created_until");
   request.erase("everything");
   request["dry_run"] = false;
-  // "at least" has no other bound to confirm.
+  // After "at least", there is no other bound to confirm.
   request["most"] = complete ? std::max<std::int64_t>(1, matched) : kMostOfAJob;
   const nlohmann::json job = wait_for_job(*service, ask_bulk(*service, request));
   if (options.as_json) {

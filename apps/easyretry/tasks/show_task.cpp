@@ -57,7 +57,7 @@ std::string left_out_text(const nlohmann::json& task) {
   return fmt::format("not kept: {} bytes, more than max_payload", task.value("result_left_out", std::int64_t{0}));
 }
 
-// Of a live task: the state of an ended one says it all.
+// For a live task: the state of an ended task says everything.
 std::string waits_for_text(const nlohmann::json& task) {
   const auto waits = task.find("waits_for");
   if (waits == task.end() || waits->value("kind", "") == "finished") return "";

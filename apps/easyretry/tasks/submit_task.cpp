@@ -41,7 +41,7 @@ std::string read_all(const std::string& file) {
   return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-// Copied as text, so that a number of 30 digits keeps them all.
+// Copied as text, so that a number with 30 digits keeps them all.
 void write_args(JsonWriter& out, const SubmitOptions& options) {
   const std::string text = options.args_file.empty() ? options.args : read_all(options.args_file);
   if (text.empty()) return;

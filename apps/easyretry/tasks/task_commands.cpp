@@ -40,7 +40,7 @@ std::string moment(const std::string& text) {
   return base::to_text(system_clock().now() - base::parse_duration(text));
 }
 
-// What the API would object to, in terms of options and before anything is sent. Empty if nothing.
+// The API's objection to a value, in terms of options and before anything is sent. Empty if there is none.
 std::string objection_to(const std::string& name, const std::string& value) {
   if (is_moment(name)) return not_a_moment(value);
   if (name == "limit") return not_a_whole_number(value, 1, 1000);

@@ -30,10 +30,10 @@ using Filters = std::map<std::string, std::string>;  // by their names in the AP
 std::vector<CLI::Option*> add_filters(CLI::App& command, TaskSet set, Filters& filters);
 CLI::Option* add_filter(CLI::App& command, const std::string& name, const std::string& about, Filters& filters);
 
-// True if they exclude any task: --requeued only includes more.
+// True if they exclude any task; --requeued does not, because it includes more.
 bool restricts(const Filters& filters);
 
-// As the API expects them: "2h" becomes the time two hours ago.
+// In the form that the API expects: "2h" becomes the time two hours ago.
 Filters in_terms_of_the_api(Filters filters);
 
 }  // namespace easyretry::app

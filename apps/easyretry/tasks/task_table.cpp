@@ -27,12 +27,12 @@ auto time_of(const char* field) {
   return [field](const nlohmann::json& task, TimePoint now) { return Cell{when(task, field, now)}; };
 }
 
-// A running task has a due time, too, but it has passed.
+// A running task also has a due time, but it has passed.
 Cell next_cell(const nlohmann::json& task, TimePoint now) {
   return {task.value("state", "") == "pending" ? when(task, "next_at", now) : ""};
 }
 
-// The reason for a failure is looked for first, so other columns make room for it.
+// Users look for the reason of a failure first, so other columns make room for it.
 std::vector<TaskColumn> columns_of(TaskSet set) {
   constexpr std::size_t kReadableError = 24;
   const bool live = set == TaskSet::live;

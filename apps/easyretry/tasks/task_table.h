@@ -20,8 +20,8 @@ class TaskTable {
  public:
   struct Options {
     TaskSet set = TaskSet::live;
-    std::vector<std::string> columns{};  // in this order, and all of them; empty: the usual ones that have room
-    bool wide = false;                   // everything in full, wider than the terminal
+    std::vector<std::string> columns{};  // exactly these, in this order; empty: the usual ones that have room
+    bool wide = false;                   // everything in full, even wider than the terminal
   };
 
   explicit TaskTable(const Options& options);

@@ -13,7 +13,7 @@ using task::TaskRecord;
 
 namespace {
 
-// By the guard of the claim, at the time when the claim would come.
+// By the same condition as the claim, at the time when the claim would come.
 bool claimable(const TaskRecord& record, TimePoint now) {
   const Ticket seen{record.info.id, record.info.version};
   return task::claim_event(record, seen, std::max(now, record.info.next_at)).has_value();

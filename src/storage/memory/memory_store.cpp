@@ -62,7 +62,7 @@ InsertResult MemoryStore::insert_as(std::span<const TaskId> ids, std::span<const
   return reply;
 }
 
-// The live task with the key of a task that has OnDuplicate::reject; nullptr if there is none.
+// The live task that has the same key as a task with OnDuplicate::reject; nullptr if there is none.
 const TaskRecord* MemoryStore::refused(std::span<const NewTask> tasks) const {
   for (const NewTask& task : tasks) {
     const TaskRecord* there = live_.find(task.name_space, task.key);

@@ -29,8 +29,8 @@ MysqlAddress address_of(server::ServerAddress server, const MysqlAddress& like) 
   return address;
 }
 
-// Connects to the primary, or the only server: the first that is there and writable. The one that was last time comes
-// first, because one that does not answer costs connect_timeout.
+// Connects to the primary, or the only server: the first one that answers and is writable. The server of the last
+// connection comes first, because one that does not answer costs connect_timeout.
 class Primary {
  public:
   explicit Primary(std::vector<MysqlAddress> servers) : servers_(std::move(servers)) {}

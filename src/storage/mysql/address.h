@@ -38,12 +38,12 @@ struct MysqlAddress {
   // The server ends a statement that runs longer (MySQL: only if it reads). Shorter than `patience`, so that no
   // statement runs on after this side has given up.
   std::chrono::seconds statement_timeout{9};
-  // For a server that does not answer, or does not read. Then the connection is closed.
+  // How long to wait for a server that does not answer or does not read. Then the connection is closed.
   std::chrono::seconds patience{10};
   // After this, rows that a stopped or disconnected instance has locked are free again. Until then, a claim of another
   // instance that needs them waits, with everything else it has to claim. MariaDB only.
   std::chrono::seconds idle_transaction_timeout{3};
-  // For rows that another transaction holds: with LockWait::patient, and otherwise. The server counts in seconds.
+  // How long to wait for rows that another transaction holds: with LockWait::patient, and otherwise. In seconds.
   std::chrono::seconds lock_timeout{5};
   std::chrono::seconds brief_lock_timeout{1};
 

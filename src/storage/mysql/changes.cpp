@@ -88,7 +88,7 @@ std::vector<const Change*> of_winners(std::span<const Change> changes, std::span
   return won;
 }
 
-// The changes whose rows have values of their own: to_row(change) for each.
+// Sends the changes whose rows have different values: to_row(change) for each.
 template <class Changes, class ToRow>
 void send_rows(Connection& connection, const std::string& statement, const Changes& changes, ToRow to_row) {
   std::vector<std::string> rows;
@@ -108,7 +108,7 @@ std::vector<TaskRecord> lock_claimable(Connection& connection, const std::string
   return found;
 }
 
-// As the UPDATE leaves them.
+// Changes the records as the UPDATE changes the rows.
 void mark_claimed(std::vector<TaskRecord>& records, const ClaimRequest& request, TimePoint now) {
   for (TaskRecord& record : records) {
     const Ticket ticket{record.info.id, record.info.version};
@@ -118,7 +118,7 @@ void mark_claimed(std::vector<TaskRecord>& records, const ClaimRequest& request,
   }
 }
 
-// Many tasks end alike: one statement for each outcome and error, and one for all that have an attempt to be noted.
+// Many tasks end in the same way: one statement for each outcome and error, and one for all with an attempt to record.
 void copy_into_history(Connection& connection, const std::string& table, const std::string& history,
                        std::span<const Settlement* const> settlements, TimePoint now) {
   std::map<std::pair<Outcome, std::string_view>, std::vector<TaskId>> alike;

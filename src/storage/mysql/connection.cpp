@@ -11,7 +11,7 @@ using server::Trouble;
 
 constexpr std::string_view kBeginAgain = ": the server has rolled back your whole transaction; begin it again";
 
-// Their first versions with SKIP LOCKED, JSON_TABLE and expressions as defaults.
+// The first versions with SKIP LOCKED, JSON_TABLE and expressions as defaults.
 constexpr unsigned long kOldestMariadb = 100600;  // 10.6.0
 constexpr unsigned long kOldestMysql = 80013;
 
@@ -236,7 +236,7 @@ std::string Connection::ask(const std::string& statement) {
   return rows.next() ? std::string{rows.text(0)} : std::string{};
 }
 
-// The timeout is seldom set again: the sessions of one pool are used for one kind of work.
+// The timeout rarely changes: the sessions of one pool are used for one kind of work.
 std::string Connection::begin(sql::LockWait wait, const std::string& query) {
   lock_wait_ = wait;
   std::string statements;

@@ -33,8 +33,8 @@ class Rows {
   const unsigned long* lengths_ = nullptr;
 };
 
-// Throws ServerError if what the server says of its version, such as "8.0.11-TiDB-v7.5.1", is that of another product
-// that speaks MySQL's protocol and lacks what is needed.
+// Throws ServerError if the server's version text, such as "8.0.11-TiDB-v7.5.1", belongs to another product that speaks
+// MySQL's protocol and lacks a needed feature.
 void check_product(std::string_view version);
 // Throws ServerError if the server is too old.
 void check_version(bool is_mariadb, unsigned long version);
@@ -43,13 +43,13 @@ class Connection {
  public:
   // Connects, refuses servers that cannot do the work, and sets the variables that the statements rely on.
   explicit Connection(const MysqlAddress& address);
-  // Joins a connection of the application, which closes it and decides how long it waits. No setting is changed. Throws
+  // Joins a connection of the application, which closes it and decides how long it waits. Changes no setting. Throws
   // server::Refusal if our statements would mean something else with its settings.
   explicit Connection(MYSQL* handle);
 
   bool joined() const { return handle_.get_deleter().joined; }
   bool is_mariadb() const;
-  // The session is of no use any more.
+  // The session cannot be used any more.
   bool broken() const { return broken_ || demotions_.count() != demotions_before_; }
   void give_up() { broken_ = true; }
   // The longest statement that the server accepts.
@@ -75,13 +75,13 @@ class Connection {
   // become a read-only replica says so here, before any work is done.
   std::string begin(sql::LockWait wait, const std::string& query);
   void roll_back() noexcept;
-  // By the last answer. Without autocommit, every statement is inside a transaction.
+  // According to the last answer. Without autocommit, every statement is inside a transaction.
   bool in_transaction() const {
     return (handle_->server_status & SERVER_STATUS_IN_TRANS) != 0 ||
            (handle_->server_status & SERVER_STATUS_AUTOCOMMIT) == 0;
   }
 
-  // Stands before an INSERT that must not wait: it may wait for keys, and there is no NOWAIT for those. Not set for the
+  // Comes before an INSERT that must not wait: it may wait for keys, and there is no NOWAIT for those. Not set for the
   // whole session: with a timeout of 0, MariaDB 10.11 fails a SKIP LOCKED that has something to skip (1180).
   const char* at_once() const {
     return lock_wait_ == sql::LockWait::none && is_mariadb() ? "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " : "";
@@ -139,7 +139,7 @@ server::Trouble trouble_of(unsigned code);
 // "Access denied for user 'app'@'%' … (1045): check the user and the password in the url".
 server::ServerError server_error(unsigned code, std::string_view message);
 
-// For a connection that worked before: after any error of the client library, it is of no use any more.
+// For a connection that worked before: after any error of the client library, it cannot be used any more.
 bool loses_connection(unsigned code);
 
 // The server is no longer the primary.

@@ -29,7 +29,7 @@ constexpr std::string_view kHeld = "another transaction holds a row; look for on
 constexpr std::string_view kTls = "check ssl and ssl_ca in the url, and that the server has TLS";
 constexpr std::string_view kSlow = "the statement took too long; look at what the server is busy with";
 
-// Numbers from 2000 to 2999 are those of the client library. MariaDB and MySQL agree on numbers up to about 1860.
+// Numbers from 2000 to 2999 belong to the client library. MariaDB and MySQL agree on numbers up to about 1860.
 constexpr Meaning kMeanings[] = {
     {1020, again, ""},  // the row has changed since the snapshot: innodb_snapshot_isolation, on since MariaDB 11.6.2
     {1050, again, ""},  // another instance created the table at the same moment

@@ -33,7 +33,7 @@ Rows select_stored_keys(Connection& connection, const std::string& table, std::s
   return connection.select(statements::stored_keys.with({{"table", table}, {"ids", id_list(ids)}}));
 }
 
-// The ids that are in the table under the key of their row.
+// The ids of the rows that the table has with the same id and key.
 std::vector<TaskId> present(Connection& connection, const std::string& table, std::span<const TaskRecord* const> rows) {
   std::map<TaskId, const TaskRecord*> wanted;
   for (const TaskRecord* row : rows) wanted.emplace(row->info.id, row);
@@ -68,7 +68,7 @@ class InsertBatch {
         statement_(connection.at_once() + statement),
         to_values_(to_values) {}
 
-  // The ids of the rows stored.
+  // Returns the ids of the stored rows.
   std::vector<TaskId> store(const RowsInOrder& rows) {
     std::vector<std::string> values;
     for (const TaskRecord* row : rows) {
@@ -84,8 +84,8 @@ class InsertBatch {
   }
 
  private:
-  // The server says how many rows it stored, not which. They are the ones that are there under their ids, unless these
-  // are too many, because another instance drew the same id for the same key.
+  // The server says how many rows it stored, but not which. They are the rows that are found under their ids. If these
+  // are too many, another instance has drawn the same id for the same key.
   std::vector<TaskId> store(const Piece& piece, std::span<const TaskRecord* const> rows) {
     const std::uint64_t taken = connection_.run_both("SAVEPOINT easyretry_insert", piece.statement);
     if (taken == rows.size()) return ids_of(rows);

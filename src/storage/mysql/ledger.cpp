@@ -156,7 +156,7 @@ std::size_t MysqlLedger::drop_results(TimePoint now, std::size_t limit) {
 
 // --- Pauses ---
 
-// Stored first, and taken back if there are too many: a handler that is paused already makes them no more.
+// Stores it first, and takes it back if there are too many: a handler that is already paused does not add to them.
 PauseOutcome MysqlLedger::pause(std::string_view name_space, const PausedHandler& handler) {
   const auto stored = connection_.run(statements::pause.with({{"namespace", bytes(name_space)},
                                                               {"handler", bytes(handler.handler)},

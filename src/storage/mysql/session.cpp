@@ -23,8 +23,8 @@ TimePoint MysqlSession::begin(Promise /*promise*/) {
   return time_of(connection_.begin(lock_wait_, kNow));
 }
 
-// If the server does not take the sums, it has not committed. After any other failure, only a conflict is sure to have
-// rolled back the transaction; otherwise it is unknown, so the connection counts as lost.
+// If the server does not accept the sums, it has not committed. After any other failure, only a conflict has certainly
+// rolled back the transaction; otherwise the result is unknown, so the connection counts as lost.
 void MysqlSession::commit() {
   const std::string sums = ledger_.insert_sums();
   try {

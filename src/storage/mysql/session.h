@@ -103,7 +103,7 @@ class MysqlSchema final : public sql::Schema {
   bool reads_run_ahead() const override { return true; }
 
  private:
-  // The statements that add the columns of a schema version which this table lacks.
+  // The statements that add the columns of a schema version that this table lacks.
   std::vector<std::string> new_columns(int version, const std::string& table);
   bool lacks(const std::string& table, const std::string& column);
 

@@ -63,7 +63,7 @@ Values shared_values(const task::TaskRecord& record) {
 
 }  // namespace
 
-// In stretches: a statement has megabytes of arguments, and hardly any of their bytes are escaped.
+// Copies long stretches: a statement has megabytes of arguments, and hardly any of their bytes are escaped.
 std::string escaped(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size() + bytes.size() / 8);

@@ -56,7 +56,7 @@ std::string handler_list(std::span<const std::string> handlers);
 // 2038 before MariaDB 11.5.
 inline constexpr const char* kServerTime = "(TIMESTAMPDIFF(MICROSECOND,'1970-01-01',UTC_TIMESTAMP(3)) DIV 1000)";
 std::string time_or_servers(std::optional<TimePoint> time);
-// As base::later. A delay that no clock will ever show the end of gives the end of time.
+// As base::later. A delay whose end no clock will ever show gives the end of time.
 std::string later(const std::string& time, Millis delay);
 
 // --- Rows ---
@@ -78,7 +78,7 @@ inline constexpr ByteLimit kOwnerLimit{"locked_by", 512};
 inline constexpr ByteLimit kProgressLimit{"progress", (1 << 24) - 1};
 inline constexpr ByteLimit kTagsLimit{"tags", (1 << 24) - 1};
 
-// A longer message is cut: it is there to be read, and must not keep a task from being settled.
+// A longer message is cut: it is only for readers, and must not keep a task from being settled.
 inline constexpr std::size_t kErrorBytes = std::size_t{1} << 20;
 
 // Throw bad_data that names column, length and limit.

@@ -12,7 +12,7 @@ namespace {
 using server::ServerError;
 using server::Trouble;
 
-// Of SQLSTATEs.
+// Kinds of SQLSTATEs.
 struct Class {
   std::string_view begins;  // one SQLSTATE, or the first two characters of many
   Trouble trouble;
@@ -21,7 +21,7 @@ struct Class {
 
 constexpr std::string_view kReadOnly = "25006";
 
-// The first that matches counts.
+// The first match counts.
 constexpr std::array kClasses{
     Class{"40", Trouble::again, ""},  // serialization failure, deadlock, transaction rolled back
     Class{"55P03", Trouble::locked, "; look for a transaction that stays open"},
@@ -190,8 +190,8 @@ const std::string& Connection::prepared(std::string_view sql, const Params& para
   return names_.emplace(std::move(text), name).first->second;
 }
 
-// The last result of several statements, or the first that failed. Does what libpq's blocking calls do, but does not
-// wait for ever: the kernel notices a peer that is dead, but not one that is alive and silent.
+// The last result of several statements, or the first that failed. Does the work of libpq's blocking calls, but does
+// not wait for ever: the kernel notices a peer that is dead, but not one that is alive and silent.
 Rows Connection::answer(int sent) {
   if (sent == 0) throw server_error(handle_.get(), nullptr);
   std::chrono::nanoseconds left = kPatience;
@@ -212,7 +212,7 @@ Rows Connection::answer(int sent) {
   throw server_error(handle_.get(), last.get());
 }
 
-// Reads meanwhile: a server that cannot send its answers accepts nothing more.
+// Reads while it writes: a server that cannot send its answers accepts no more requests.
 void Connection::flush(std::chrono::nanoseconds& patience) {
   for (int waiting = 0; (waiting = PQflush(handle_.get())) != 0;) {
     if (waiting < 0) throw server_error(handle_.get(), nullptr);
@@ -235,8 +235,8 @@ void Connection::consume() {
   throw server_error(handle_.get(), nullptr);
 }
 
-// Each slice of a wait counts as a second at most, however long it took: time in which this process was stopped, and
-// perhaps the server with it, says nothing about the server.
+// Each slice of a wait counts as a second at most, however long it took: if this process was stopped in the meantime,
+// perhaps together with the server, the time says nothing about the server.
 void Connection::wait_for(short events, std::chrono::nanoseconds& patience) {
   constexpr std::chrono::nanoseconds kSlice = std::chrono::seconds{1};
   pollfd socket{PQsocket(handle_.get()), events, 0};

@@ -35,7 +35,7 @@ class Rows {
   std::string str(int row, int column) const { return std::string{text(row, column)}; }
   PGresult* get() const { return result_.get(); }
 
-  // make(row) of each row.
+  // Calls make(row) for each row.
   template <class Make>
   auto each(Make make) const {
     std::vector<std::invoke_result_t<Make, int>> all;
@@ -53,7 +53,7 @@ class Rows {
   std::unique_ptr<PGresult, Clear> result_;
 };
 
-// One row, as read_record wants it.
+// One row in the form that read_record expects.
 struct Row {
   const Rows& rows;
   int row;
@@ -80,9 +80,9 @@ class Connection {
   }
   bool in_transaction() const { return PQtransactionStatus(handle_.get()) == PQTRANS_INTRANS; }
   int server_version() const { return PQserverVersion(handle_.get()); }  // 150019
-  // Of the database.
+  // The encoding of the database.
   std::string encoding() const;
-  // As a literal in a statement.
+  // The text as a literal in a statement.
   std::string literal(std::string_view text);
 
   // Every run() gives up, with Trouble::silent, on a server that says nothing for kPatience.

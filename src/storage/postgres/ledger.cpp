@@ -102,7 +102,7 @@ std::size_t PostgresLedger::drop_results(TimePoint now, std::size_t most) {
   return db_.run(statements::drop_results, Params{}.add(to_ms(now)).add(limit(most))).ids().size();
 }
 
-// Stored first, and taken back if there are too many: a handler that is paused already adds nothing.
+// Stores it first, and takes it back if there are too many: a handler that is already paused does not add to them.
 PauseOutcome PostgresLedger::pause(std::string_view name_space, const PausedHandler& handler) {
   Params params;
   params.add(name_space).add(handler.handler).add(to_ms(handler.since)).add(handler.why);

@@ -29,7 +29,7 @@ void add(std::string& settings, std::string_view keyword, std::string_view value
   settings.append("' ");
 }
 
-// All but the password.
+// All settings but the password.
 std::string settings_for(const std::vector<server::ServerAddress>& servers) {
   std::string hosts;
   std::string ports;
@@ -57,7 +57,7 @@ sql::ServerOptions postgres_options(const StoreUrl& address, std::string_view ur
   sql::ServerOptions options{.kind = "postgres", .url = without_password(url), .connect = {}};
   const std::vector<server::ServerAddress> servers = server::parse_server_addresses(address, url);
   std::string settings = settings_for(servers);
-  // Those that the url gives come later, and count. Among several servers, only the primary is of use.
+  // The settings of the url come later, and override these. Among several servers, only the primary is of use.
   add(settings, "connect_timeout", "5");
   if (servers.size() > 1) add(settings, "target_session_attrs", "read-write");
   for (const auto& [name, value] : address.options) {

@@ -64,7 +64,7 @@ class TextCleaner {
   std::deque<std::string> cleaned_;
 };
 
-// One column of a batch: get(row) of each row.
+// One column of a batch: the result of get(row) for each row.
 template <class Value, class Row, class Get>
 std::vector<Value> column_of(std::span<const Row> rows, Get get) {
   std::vector<Value> column;

@@ -16,8 +16,8 @@ using server::Trouble;
 // The oldest that was tried (docs/engines.md).
 constexpr int kOldest = 12;
 
-// With another encoding, a character that it lacks would keep a task from being stored, or its error from being
-// settled.
+// With an encoding that lacks characters, some tasks could not be stored, and some could not be settled because of the
+// text of their error.
 void check_encoding(const Connection& db) {
   if (db.encoding() == "UTF8") return;
   throw ServerError{Trouble::refused,
@@ -54,7 +54,7 @@ sql::DueRow due_row(const Rows& rows, int i) {
           task::class_of(rows.integer(i, 7))};
 }
 
-// Without a lane: the server's time, whether the inbox has calls, and total_shards.
+// The row without a lane: the server's time, whether the inbox has calls, and total_shards.
 sql::Glance glance_in(const Rows& rows, int i) {
   sql::Glance glance{.now = from_ms(rows.integer(i, 1)), .inbox = rows.integer(i, 2) != 0};
   if (!rows.is_null(i, 4)) glance.total_shards = rows.str(i, 4);

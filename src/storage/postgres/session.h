@@ -61,7 +61,7 @@ std::string settings_of_transaction(const Connection& db);
 // Counts, members, pauses, retention and the inbox.
 class PostgresLedger final : public sql::Ledger {
  public:
-  // Neither is used before both are constructed.
+  // Neither reference is used before both objects are constructed.
   PostgresLedger(Connection& db, const Sums& sums) : db_(db), sums_(sums) {}
 
   // The sums of this transaction as a statement that ends in a semicolon, so that it shares a round trip with the next
@@ -135,7 +135,7 @@ class PostgresSchema final : public sql::Schema {
   std::string missing() override;
 
  private:
-  // The statements that add the columns of a schema version which this table lacks.
+  // The statements that add the columns of a schema version that this table lacks.
   std::vector<std::string> new_columns(int version, const std::string& table);
   bool lacks(std::string_view table, std::string_view column);
   std::string setting(const std::string& name) { return db_.run("SHOW " + name).str(0, 0); }

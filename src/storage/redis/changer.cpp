@@ -35,16 +35,16 @@ unsigned kind_of(const Settlement& settlement) {
   return SettleKind::finish;
 }
 
-// For settle.lua; empty: there is nothing more to say. A task that ends has a time to keep its result instead of a
-// delay.
+// For settle.lua; empty: there is nothing to add. For a task that ends, the delay is the time for which its result is
+// kept.
 std::string more_of(Millis delay, const std::string& error, const std::string& attempt, const std::string& result) {
   if (delay == Millis{0} && error.empty() && attempt.empty() && result.empty()) return {};
   const layout::SettleMore more{.delay = delay, .error_size = error.size(), .attempt_size = attempt.size()};
   return Packer{}.record(more).bytes(error).bytes(attempt).bytes(result).take();
 }
 
-// The keys of due sets for a call. An id does not say its namespace, so a call names the sets of all namespaces that
-// this process works with, which is mostly one. If a task belongs to another, the script says so and is called again.
+// The keys of due sets for a call. The namespace does not follow from an id, so a call names the sets of all namespaces
+// that this process works with, usually one. If a task belongs to another, the script says so and is called again.
 class Route {
  public:
   Route(const Part& part, int total_shards)
@@ -57,7 +57,7 @@ class Route {
     return numbers.take();
   }
   void add_dues(ScriptCall& call) const { call.keys.insert(call.keys.end(), dues_.begin(), dues_.end()); }
-  // The place of the shard among those of the call, from 0.
+  // The place of the shard among the shards of the call, from 0.
   unsigned shard_place(TaskId id) {
     const ShardId shard = task::shard_of(id, total_shards_);
     const auto [found, fresh] = places_.try_emplace(shard, static_cast<unsigned>(places_.size()));
@@ -75,7 +75,7 @@ class Route {
   std::vector<std::string> dues_;
 };
 
-// Joins changes that follow each other and are alike.
+// Joins changes of the same kind that follow each other.
 class Groups {
  public:
   void add(layout::SettleGroup group) {
@@ -120,7 +120,7 @@ class ChangeJob : public Job {
   }
   // The place of a change in the batch of the caller.
   std::size_t place(std::size_t i) const { return places_[i]; }
-  // layout::Changed; unknown_space also means that no answer has come.
+  // layout::Changed; unknown_space also means that there was no answer.
   const std::string& answers() const { return answers_; }
   TimePoint now() const { return now_; }
   bool begun() const { return answers_.find(Changed::applied) != std::string::npos; }
@@ -188,7 +188,7 @@ class DueJob : public ChangeJob {
   using ChangeJob::ChangeJob;
 
  protected:
-  // Tasks of namespaces that were unknown. They are known afterwards, unless they have no names.
+  // Keeps tasks of unknown namespaces for another call. By then the namespaces are known, unless they have no names.
   Slice left(const Reply& reply, const Slice& slice) override {
     Slice foreign;
     for (const std::size_t i : slice) {

@@ -18,7 +18,7 @@ class Changer {
  public:
   Changer(Parts& parts, const RedisOptions& options) : parts_(parts), options_(options) {}
 
-  // In a cluster, the reply lacks what a part does not answer, as store.h says.
+  // In a cluster, the reply lacks the tasks of a part that does not answer (store.h).
   ClaimReply claim(const ClaimRequest& request);
   Applied settle(std::span<const Settlement> settlements, bool& begun);
   Applied renew(std::span<const Renewal> renewals, bool& begun);

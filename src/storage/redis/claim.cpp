@@ -64,7 +64,7 @@ class ClaimJob final : public Job {
 
 }  // namespace
 
-// Tasks that were won are held. The others can be claimed again.
+// This instance holds the tasks that were won. The others can be claimed again.
 ClaimReply Changer::claim(const ClaimRequest& request) {
   if (request.tickets.empty()) return {.now = parts_.now(), .won = {}};
   const auto jobs = parts_.jobs_for<ClaimJob>(

@@ -133,7 +133,7 @@ Reply Connection::run(const Command& command) {
   throw server_error(reply.text());
 }
 
-// WAIT counts for all writes of this connection, so one is enough.
+// WAIT covers all writes of this connection, so one is enough.
 void Connection::post(std::span<const Posting> postings, const Confirmation& confirmation) {
   posted_.assign(postings.begin(), postings.end());
   confirmation_ = confirmation;
@@ -190,7 +190,7 @@ Answer Connection::collect_one(const Posting& posting) {
   return answer;
 }
 
-// Why the writes count as lost; null if the replicas have confirmed them.
+// The reason why the writes count as lost; null if the replicas have confirmed them.
 std::exception_ptr Connection::unconfirmed_by_replicas() {
   try {
     const Reply replicas = receive();
@@ -222,7 +222,7 @@ void Connection::append(const Command& command) {
   }
 }
 
-// The server starts nothing before it has a whole request. Of several requests it may have the first.
+// The server starts no request before it has all of it. Of several requests it may have only the first.
 void Connection::send() {
   const bool several = std::exchange(appended_, 0) > 1;
   int done = 0;

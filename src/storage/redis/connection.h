@@ -42,7 +42,7 @@ inline bool is_stale(std::string_view reply) {
   return reply.starts_with("STALE");
 }
 
-// A reply of the server, or a part of one, which lives as long as the whole. A reply of an unexpected kind reads as 0,
+// A reply of the server, or a part of one; a part lives as long as the whole. A reply of an unexpected kind reads as 0,
 // "" or nothing.
 class ReplyView {
  public:
@@ -97,7 +97,7 @@ class Command {
   std::vector<std::size_t> sizes_;
 };
 
-// Runs a command and throws what goes wrong: over a connection, or a link to the server that has a slot.
+// Runs a command, over a connection or a link to the server that has a slot. Throws if anything goes wrong.
 using Ask = std::function<Reply(const Command&)>;
 
 // How many replicas must confirm a write before it is answered, and how long to wait for them.
@@ -106,7 +106,7 @@ struct Confirmation {
   int patience_ms = 1000;
 };
 
-// A command of several that are sent together.
+// One of several commands that are sent together.
 struct Posting {
   const Command* command = nullptr;
   bool asking = false;                    // its slot is being moved to this server
@@ -125,7 +125,7 @@ class Connection {
 
   // True also if the server has closed it while it was idle.
   bool broken() const;
-  // Marks it as broken: the server does not have the role it was taken for.
+  // Marks it as broken: the server does not have the expected role.
   void spoil() { broken_ = true; }
 
   // Throws an error that the server answers with.

@@ -101,7 +101,7 @@ bool keep_part(Part& part, const RedisOptions& options) {
   return more;
 }
 
-// Calls of expire.lua per part and call: some milliseconds each. The next call does the rest.
+// Calls of expire.lua in each part, some milliseconds each. The next call of expire() does the rest.
 constexpr int kExpireCalls = 20;
 
 void read_marks(Part& part, const std::string& name_space, RetentionMarks& into) {
@@ -118,7 +118,7 @@ void read_marks(Part& part, const std::string& name_space, RetentionMarks& into)
   }
 }
 
-// Returns the end up to which it is done.
+// Returns the end up to which the walk is done.
 TimePoint expire_some(Part& part, const Walk& walk) {
   const Keys& keys = part.keys();
   ScriptCall call = part.script(scripts::expire);

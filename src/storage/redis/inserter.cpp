@@ -33,7 +33,7 @@ std::vector<std::size_t> grouped(std::span<const InsertEntry> entries) {
   return order;
 }
 
-// A task has the key of a live one, and asked to be refused then.
+// A new task has the key of a live one, and is to be refused in this case.
 [[noreturn]] void refuse_duplicate(const InsertEntry& entry, TaskId live) {
   throw server::Refusal{duplicate("redis.insert", entry.key, live)};
 }
@@ -66,8 +66,8 @@ class InsertJob final : public Job {
   const DrawId draw_id_;
   std::vector<InsertEntry> entries_;
   std::vector<Inserted> inserted_;
-  std::size_t seconds_from_ = 0;  // from here on, not the first of their key
-  bool rejects_ = false;          // one of the first must be refused if its key is live
+  std::size_t seconds_from_ = 0;  // from here on, entries that repeat a key
+  bool rejects_ = false;          // one of the entries before must be refused if its key is live
   std::size_t from_ = 0;
   int tries_ = 0;
   std::vector<std::size_t> order_;  // of the slice: by namespace and shard, as the script needs them
@@ -80,8 +80,8 @@ void InsertEntry::make_at(TimePoint now) {
   if (!meta.empty()) set_next_at(meta, next_at);
 }
 
-// The second task of a key waits until the first is stored, and then finds it live. If it has OnDuplicate::reject,
-// refuse_batch() has refused the batch.
+// The second task of a key waits until the first is stored, and then finds it live. If the second has
+// OnDuplicate::reject, refuse_batch() has already refused the batch.
 InsertJob::InsertJob(Part& part, std::vector<InsertEntry> entries, DrawId draw_id)
     : Job(part), draw_id_(std::move(draw_id)), entries_(std::move(entries)), inserted_(entries_.size()) {
   std::set<std::pair<std::string_view, std::string_view>> seen;
@@ -102,7 +102,7 @@ TaskId InsertJob::id_if_stored(std::size_t entry) const {
   return inserted_[entry].created ? inserted_[entry].id : TaskId{};
 }
 
-// A batch that must be refused as a whole is one call.
+// A batch that must be refused as a whole has to be one call.
 std::span<InsertEntry> InsertJob::slice() {
   const std::size_t end = from_ < seconds_from_ ? seconds_from_ : from_ + 1;
   std::size_t count = 0;
@@ -185,8 +185,8 @@ void InsertJob::take(const Reply& reply) {
   tries_ = 0;
 }
 
-// Nothing was stored. Another process has drawn some of the ids, and these tasks get new ones; or the call took too
-// long, or the clock was set, which the part has learned from the reply.
+// Nothing was stored. Either another process has drawn some of the ids, and these tasks get new ones; or the call took
+// too long, or the clock was set. The part has learned the time from the reply.
 bool InsertJob::must_be_sent_again(const Reply& reply) {
   const auto entry = [&](std::int64_t number) -> InsertEntry& {
     return slice()[order_[static_cast<std::size_t>(number) - 1]];
@@ -234,7 +234,7 @@ std::optional<std::size_t> Inserter::only_part(std::span<const NewTask> tasks) c
 
 InsertReply Inserter::insert(std::span<const NewTask* const> tasks, bool& begun, std::vector<TaskId>& ids) {
   if (tasks.empty()) return {.now = parts_.now(), .tasks = {}};
-  ids.assign(tasks.size(), {});  // asking for the numbers of names may fail, too
+  ids.assign(tasks.size(), {});  // already here: asking for the numbers of names may fail, too
   Entries entries;
   entries.reserve(tasks.size());
   for (const NewTask* task : tasks) entries.push_back(entry_of(*task));
@@ -285,7 +285,7 @@ Inserter::Jobs Inserter::jobs_for(std::vector<Entries> of_parts) {
   return jobs;
 }
 
-// A script can refuse only for its own part. So with several parts, live keys are looked for before anything is stored.
+// A script can refuse a batch only in its own part. So with several parts, live keys are looked up before storing.
 void Inserter::refuse_live(const std::vector<Entries>& of_parts) {
   std::vector<const InsertEntry*> asked;
   std::vector<std::string> keys;

@@ -43,9 +43,9 @@ class Inserter {
  public:
   Inserter(Parts& parts, int total_shards) : parts_(parts), total_shards_(total_shards) {}
 
-  // The part that all of them are in, if it is the same.
+  // The part of all these tasks, if it is the same.
   std::optional<std::size_t> only_part(std::span<const NewTask> tasks) const;
-  // Sets `begun` if some of several tasks are stored. Throws Refusal for a live key that must not be; whenever it
+  // Sets `begun` if some of several tasks are stored. Throws Refusal for a live key that is not allowed; whenever it
   // throws, `ids` are those for InsertFailure.
   InsertReply insert(std::span<const NewTask* const> tasks, bool& begun, std::vector<TaskId>& ids);
   // Requeues ended tasks, and marks them; nullopt if the key is live, or the task was marked before.

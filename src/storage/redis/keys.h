@@ -24,7 +24,7 @@ class Keys {
   explicit Keys(std::string_view tag) : tag_("{" + std::string{tag} + "}:") {}
 
   std::string store() const { return tag_ + "store"; }  // what the store was created with, and the numbers of names
-  std::string body() const { return tag_ + "body"; }    // id → the part of a live task that never changes
+  std::string body() const { return tag_ + "body"; }    // id → the fixed part of a live task
   std::string meta() const { return tag_ + "meta"; }    // id → the part that changes, once it has changed
   std::string done() const { return tag_ + "done"; }    // id → a task that has ended
   std::string requeued() const { return tag_ + "requeued"; }  // id → the id it was requeued as; removed with `done`
@@ -74,7 +74,7 @@ struct Name {
   std::string text{};
 };
 
-// As it is stored: "s:shop".
+// The stored form: "s:shop".
 std::string stored_name(NameKind kind, std::string_view text);
 
 // The numbers of names that this process has learned. Namespaces, handlers and backoffs are few and tasks are many, so

@@ -53,8 +53,8 @@ class Node {
   Pool& work() { return work_; }
   Pool& control() { return control_; }
 
-  // Callers would learn that a server is silent by waiting for it, along with their requests for other servers. So for
-  // a second after one has learned it, the others fail at once.
+  // A caller finds that a server is silent by waiting, and its requests for other servers wait, too. So after one has
+  // found this, the others fail at once for a second.
   void was_silent() { silent_until_ = clock_.now() + kRest; }
   bool is_silent() const { return clock_.now() < silent_until_.load(); }
 
@@ -68,8 +68,8 @@ class Node {
   std::atomic<Instant> silent_until_{};
 };
 
-// One run(): sends each request to the server that has its slot, and requests that were not executed there once more,
-// to the server that has the slot now.
+// One run(): sends each request to the server that has its slot. Requests that were not executed there are sent once
+// more, to the server that has the slot now.
 class Link::Exchange {
  public:
   Exchange(Link& link, Lane lane, std::span<const Request> requests, const Confirmation& confirmation)
@@ -135,7 +135,7 @@ class Link::Exchange {
     }
   }
 
-  // Nothing was sent, or not all of it. Where nothing was executed, another server may have taken over.
+  // The requests were not sent, or not all of them. For those not executed, another server may have taken over.
   void failed(const Endpoint& endpoint, const Batch& batch, const std::exception_ptr& failure) {
     note_silence(batch, failure);
     look_again(endpoint);
@@ -163,7 +163,7 @@ class Link::Exchange {
     batch.connection.reset();
   }
 
-  // The reply is an error. Those that mean "not here" or "not now" mean that nothing was done.
+  // The reply is an error. An error that means "not here" or "not now" means that nothing was done.
   void judge(std::size_t i, const Endpoint& endpoint, Connection& connection) {
     const std::string_view error = answers_[i].reply->text();
     if (is_no_script(error)) {
@@ -210,7 +210,7 @@ class Link::Exchange {
   }
 
   static void note_silence(const Batch& batch, const std::exception_ptr& failure) {
-    // A failure while the server is being left alone is ignored. Otherwise steady calls would extend the pause for
+    // A failure is ignored during the pause for this server. Otherwise steady calls would extend the pause for
     // ever.
     const bool is_news = batch.node && !batch.node->is_silent();
     if (is_news && trouble_of(failure) == Trouble::silent) batch.node->was_silent();
@@ -262,7 +262,7 @@ Link::NodePtr Link::node(const Endpoint& endpoint) {
   return node;
 }
 
-// A thread that uses one of them right now keeps it until it is done.
+// A thread that uses one of the connections at this moment keeps it until it is done.
 void Link::forget_strangers() {
   std::set<Endpoint> ours;
   try {

@@ -58,7 +58,7 @@ class Link {
   using NodePtr = std::shared_ptr<Node>;
 
   NodePtr node(const Endpoint& endpoint);
-  // Closes the connections to servers that have none of our slots any more: a cluster may replace its servers many
+  // Closes the connections to servers that no longer have any of our slots: a cluster may replace its servers many
   // times while this process runs.
   void forget_strangers();
 

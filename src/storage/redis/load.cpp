@@ -31,13 +31,13 @@ TimePoint next_time(std::string_view& times) {
   return to_time(ms);
 }
 
-// A shard, as the parts that were asked have it.
+// A shard with the tasks of all parts that were asked.
 struct Shard {
   std::vector<DueTask> tasks;
   std::optional<Place> read_until{};  // all parts have been read up to here; nullopt: to the end
 
   void stop_at(Place place) { read_until = std::min(read_until.value_or(place), place); }
-  // Requires that the parts have been read: a page that is not full is the last.
+  // Requires that the parts have been read: a page that is not full is the last one.
   bool wants_more(std::size_t limit) const {
     if (!read_until) return false;
     const auto counts = [&](const DueTask& task) { return place_of(task) <= *read_until; };
@@ -74,7 +74,7 @@ class LoadJob final : public Job {
     for (const Reading& reading : full_)
       shards_[reading.cursor.shard].stop_at({reading.cursor.place, reading.cursor.id});
   }
-  // Goes on in shards that want more, where the room was used up.
+  // Continues in shards that need more tasks, where the room was used up.
   void go_on(const std::set<ShardId>& wanting, std::size_t room) {
     for (Reading& reading : full_) {
       if (!wanting.contains(reading.cursor.shard)) continue;
@@ -174,7 +174,7 @@ class LoadJob final : public Job {
   TimePoint now_{};
 };
 
-// Adds the tasks up to where all parts have been read, and at most `limit`, to the reply.
+// Adds tasks to the reply: up to the place to which all parts have been read, and at most `limit`.
 void hand_over(ShardId id, Shard& shard, std::size_t limit, LoadReply& reply) {
   std::ranges::sort(shard.tasks, {}, place_of);
   if (shard.tasks.size() >= limit) shard.stop_at(place_of(shard.tasks[limit - 1]));
@@ -200,7 +200,7 @@ std::set<ShardId> wanting(const Jobs& jobs, Shards& shards, std::size_t limit) {
   return some;
 }
 
-// Keys are spread evenly, so an equal share from each part mostly makes a page. If it does not, more is read.
+// Keys are spread evenly, so an equal share from each part usually makes a page. If it does not, more is read.
 void read(Parts& parts, const Jobs& jobs, Shards& shards, std::size_t limit, std::size_t share) {
   parts.run(CallKind::read, jobs);
   for (auto more = wanting(jobs, shards, limit); !more.empty(); more = wanting(jobs, shards, limit)) {

@@ -164,7 +164,7 @@ TimePoint Part::estimated_now() const {
   return TimePoint{Millis{(steady_micros() + offset_micros_.load(std::memory_order_relaxed)) / 1000}};
 }
 
-// A reply has travelled or waited, so the one with the latest time is the most accurate. A time that contradicts the
+// A reply takes time to arrive, so the one with the latest time is the most accurate. A time that contradicts the
 // estimate at the moment of the question comes from another clock, or from one that was set back.
 void Part::learn_time(TimePoint time, std::int64_t asked_at) {
   const std::int64_t offset = offset_from(time);

@@ -77,14 +77,14 @@ class Part {
 
   // Throws ServerError if there are too many names.
   unsigned number_of(NameKind kind, std::string_view text);
-  // 0 if there are so many that the name does not get a number.
+  // 0 if there are already so many names that this one gets no number.
   unsigned number_if_few(NameKind kind, std::string_view text);
   std::string name_of(unsigned number);  // asks the server for an unknown number; "" if the server does not know it
   TaskClass class_of(unsigned handler) const { return names_.class_of(handler); }  // after name_of
   std::vector<Name> namespaces();                                                  // all that the store has
   std::vector<Name> used_namespaces() const;                                       // those that this process works with
   void uses(unsigned name_space);
-  void uses(std::string_view name_space);  // does nothing if no task was ever stored there
+  void uses(std::string_view name_space);  // no effect if no task was ever stored there
 
  private:
   Reply run(const ScriptCall& call, const Confirmation& confirmation);
@@ -150,7 +150,7 @@ enum class CallKind {
 struct PartsOptions {
   std::unique_ptr<Topology> topology;
   LinkOptions link{};
-  // The first part has everything that does not belong to a task. Tasks are in the others, or in the first if there is
+  // The first part has all data that does not belong to a task. Tasks are in the others, or in the first if there is
   // only one.
   std::vector<std::string> tags;
   PartOptions each{};
@@ -160,13 +160,13 @@ class Parts {
  public:
   explicit Parts(PartsOptions options);
 
-  Part& home() { return *all_.front(); }  // has what does not belong to a task
+  Part& home() { return *all_.front(); }  // has the data that does not belong to a task
   std::size_t size() const { return all_.size() - first_; }
   Part& at(std::size_t number) { return *all_[first_ + number]; }
   std::size_t number_of(TaskId id) const;
   std::size_t number_for(unsigned sequence) const { return sequence % size(); }
 
-  // A job for each part that has some of the items: AJob{part, arguments…}, and add(item, its place in `items`).
+  // Makes a job for each part that has some of the items: AJob{part, arguments…}, and add(item, its place in `items`).
   template <class AJob, class Items, class IdOf, class... Arguments>
   std::vector<std::unique_ptr<AJob>> jobs_for(const Items& items, IdOf id_of, const Arguments&... arguments) {
     std::vector<std::unique_ptr<AJob>> of_parts(size());
@@ -179,7 +179,7 @@ class Parts {
     return of_parts;
   }
 
-  // Until each job is done or has failed.
+  // Runs until each job is done or has failed.
   void run(CallKind kind, std::span<Job* const> jobs);
   template <class AJob>
   void run(CallKind kind, const std::vector<std::unique_ptr<AJob>>& jobs) {
@@ -191,7 +191,7 @@ class Parts {
 
   // The clocks of the servers differ a little. A task that is due by the slowest of them is due by all.
   TimePoint now();
-  // The time of a reply that was put together from several.
+  // The time of a reply that is put together from several replies.
   TimePoint time_of(TimePoint last) { return size() == 1 ? last : now(); }
 
  private:

@@ -32,7 +32,7 @@ using NameTexts = std::function<std::string(unsigned)>;
 // The times are set afterwards, by set_times(). The record's state is ignored.
 std::string body_of(const task::TaskRecord& record, const NameNumbers& names, const task::KeyDigest& digest);
 void set_times(std::string& body, TimePoint created, TimePoint next_at);
-// `with_rules`: the meta has the record's rules, which then replace those of the body.
+// `with_rules`: the meta includes the record's rules, which then replace the rules of the body.
 std::string meta_of(const task::TaskRecord& record, const NameNumbers& names, const task::KeyDigest& digest,
                     bool with_rules);
 void set_next_at(std::string& meta, TimePoint next_at);

@@ -21,8 +21,8 @@
 namespace easyretry::storage::redis {
 namespace {
 
-// Without a node it only reads. A beat is repeated in seconds, so it does not wait for replicas unless an instance
-// relies on it, and one whose answer is lost is simply sent again.
+// Only reads if there is no node. A beat is repeated within seconds, so it does not wait for replicas unless an
+// instance relies on it, and a beat without an answer is simply sent again.
 BeatReply beat(Part& part, const Beat& beat) {
   ScriptCall call = part.script(scripts::beat);
   call.keys.push_back(part.keys().members(beat.name_space));
@@ -119,7 +119,7 @@ Error to_error(const ServerError& error, std::string_view where, bool begun) {
   return {code, std::string{where}, error.what()};
 }
 
-// body(begun) -> answer; the body sets `begun` when a part of the request is done.
+// body(begun) -> answer; the body sets `begun` after a part of the request is done.
 template <class Body>
 auto answer(std::string_view where, Body body) -> Result<decltype(body(std::declval<bool&>()))> {
   bool begun = false;
@@ -297,7 +297,7 @@ class RedisStore final : public Store {
     return tl::make_unexpected(InsertFailure{std::move(reply.error()), std::move(ids)});
   }
 
-  // With these arguments and of this class, or with their own.
+  // With these arguments and this class, or with those of the ended task.
   std::vector<std::optional<TaskId>> requeue_now(std::span<const TaskId> ids, std::optional<std::string_view> arguments,
                                                  std::optional<TaskClass> as, bool& begun) {
     std::map<TaskId, TaskRecord> ended;

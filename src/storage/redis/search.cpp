@@ -13,7 +13,7 @@
 namespace easyretry::storage::redis {
 namespace {
 
-// The time in an id is the server's as its process estimated it.
+// The time in an id is the server's time as the storing process estimated it.
 constexpr Millis kClocksDiffer = std::chrono::minutes{10};
 
 double number(std::string_view text) {
@@ -165,7 +165,7 @@ std::vector<TaskRecord> Search::list(const TaskQuery& query) {
     std::size_t wanted = query.limit;
     each(scope, query, [&](TaskRecord record) {
       if (record.info.state == TaskState::finished)
-        record.result.clear();  // results are for those who ask for one task
+        record.result.clear();  // results are only for requests for one task
       record.info.last_attempts.clear();
       page.push_back(std::move(record));
       return --wanted > 0;
@@ -205,7 +205,7 @@ std::optional<std::int64_t> Search::counted_by_server(const Scope& scope, const 
   return query.requeued ? all : all - count_marks(scope, query);
 }
 
-// How many tasks of the scope were requeued and ended in the range of the query.
+// The number of tasks of the scope that were requeued and ended in the range of the query.
 std::int64_t Search::count_marks(const Scope& scope, const TaskQuery& query) {
   Part& part = scope.part;
   const std::string key = part.keys().requeued();

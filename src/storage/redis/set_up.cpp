@@ -17,7 +17,7 @@ namespace StoreField = layout::StoreField;
 
 constexpr int kOldestMajor = 7;
 
-// Empty if the user may not ask.
+// Empty if the user has no right to ask.
 std::string appendfsync(const Ask& ask) {
   try {
     return std::string{ask(Command::of("CONFIG", "GET", "appendfsync")).text(1)};
@@ -27,7 +27,7 @@ std::string appendfsync(const Ask& ask) {
   }
 }
 
-// For a server with an append-only file.
+// The words for a server with an append-only file.
 std::string by_sync(const std::string& sync) {
   constexpr std::string_view kProcess = "a crash of the server process, except for its last moments; appendfsync=";
   if (sync == "always") return "a power cut on the server's machine";
@@ -109,7 +109,7 @@ void check_layout(const std::string& layout, const RedisOptions& options) {
   refuse_version(layout, options.prefix);
 }
 
-// For settings that are fixed when the store is created.
+// Agrees on a setting that is fixed when the store is created.
 void agree_on_number(const Ask& ask, const std::string& key, std::string_view field, int mine,
                      const std::string& prefix) {
   const std::string name{field};

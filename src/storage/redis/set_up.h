@@ -17,7 +17,7 @@ class ServerFacts {
  public:
   explicit ServerFacts(const Ask& ask);
 
-  std::string of(std::string_view name) const;  // "" if it does not say
+  std::string of(std::string_view name) const;  // "" if INFO lacks it
   bool is_in_a_cluster() const { return of("redis_mode") == "cluster"; }
 
   // Throws ServerError if our scripts cannot run there, or if the server may evict stored tasks.
@@ -39,7 +39,7 @@ struct Opened {
 // settings.
 Opened set_up(const Keys& keys, const Ask& ask, const RedisOptions& options);
 
-// The number of shards that its url must have; nullopt if there is no store.
+// The number of shards that the url must have; nullopt if there is no store.
 std::optional<std::string> stored_shards(const Keys& keys, const Ask& ask);
 
 // The version of its layout; nullopt if there is no store. Only reads. Throws StoreError if the layout is not one that

@@ -15,9 +15,9 @@ using server::Trouble;
 // CRC-16/XMODEM, as the cluster specification requires.
 constexpr unsigned kPolynomial = 0x1021;
 
-// However many calls fail, servers are not asked more often than this.
+// Even if many calls fail, servers are not asked more often than this.
 constexpr std::chrono::milliseconds kLeastPause{100};
-// An answer is small. A server that needs longer is not waited for while others can be asked.
+// An answer is small. If a server needs longer and others can be asked, it is not waited for.
 constexpr std::chrono::seconds kPatience{2};
 
 bool is_in_the_middle(Slot slot, Slot from, Slot until) {
@@ -29,7 +29,7 @@ bool is_known(const Endpoint& endpoint) {
   return endpoint.port != 0;
 }
 
-// The suspect last, the others in random order, so that instances do not all ask the same server.
+// Puts the suspect last and the others in random order, so that instances do not all ask the same server.
 void put_in_order(std::vector<Endpoint>& servers, const Endpoint& suspect) {
   std::ranges::sort(servers);
   servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
@@ -38,7 +38,7 @@ void put_in_order(std::vector<Endpoint>& servers, const Endpoint& suspect) {
 }
 
 // A row of CLUSTER SLOTS: first slot, last slot, the primary (host, port, …), its replicas. A node that does not know
-// its own address leaves the host out; then it is the node that was asked.
+// its own address leaves the host out; the host is then that of the node that was asked.
 void take_row(ReplyView row, const Endpoint& asked, std::vector<Endpoint>& places) {
   if (!row.has(2)) return;
   const ReplyView primary = row.part(2);

@@ -29,9 +29,9 @@ class Topology {
  public:
   virtual ~Topology() = default;
 
-  // As far as is known. Throws ServerError if no server can be asked.
+  // The server of the slot, as far as is known. Throws ServerError if no server can be asked.
   virtual Endpoint of(Slot slot) = 0;
-  // Call it when this server did not answer, or does not have the role it was taken for. Asks the other servers where
+  // Call it when this server did not answer, or does not have the expected role. Asks the other servers where
   // all slots are, unless that was done a moment ago. Afterwards of() may return another server.
   virtual void look_again(const Endpoint& suspect) = 0;
   // A server said where a slot is. False: slots do not move here.
@@ -50,13 +50,13 @@ class OneServer final : public Topology {
   const Endpoint endpoint_;
 };
 
-// Servers of which any one can say where the slots are: nodes of a cluster, or sentinels.
+// Asks one of several servers where the slots are: any node of a cluster, or any sentinel.
 class Discovery {
  public:
   explicit Discovery(Address like) : like_(std::move(like)) {}
 
-  // Asks one after the other until one answers, unless that was done a moment ago. The suspect comes last. Throws
-  // ServerError if none answers. `question` throws ServerError to have the next one asked.
+  // Asks the servers one after the other until one answers, unless that was done a moment ago. The suspect comes last.
+  // Throws ServerError if none answers. If `question` throws ServerError, the next server is asked.
   using Question = std::function<void(Connection& connection, const Endpoint& asked)>;
   void ask(std::vector<Endpoint> servers, const Endpoint& suspect, const Question& question);
 
@@ -68,7 +68,7 @@ class Discovery {
   Steady::time_point asked_at_{};
 };
 
-// Which primary of a Redis Cluster has which slot, as its nodes say.
+// Asks the nodes of a Redis Cluster which primary has which slot.
 class ClusterMap final : public Topology {
  public:
   // Some nodes of the cluster, and how to connect to all of them.
@@ -87,7 +87,7 @@ class ClusterMap final : public Topology {
   std::vector<Endpoint> places_;  // by slot; without a port: not served
 };
 
-// Which server is the primary, as sentinels say.
+// Asks sentinels which server is the primary.
 class Sentinels final : public Topology {
  public:
   // Sentinels are connected to like the servers, but without a password.

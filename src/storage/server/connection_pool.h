@@ -27,7 +27,7 @@ inline std::chrono::microseconds reconnect_pause(int failures, base::Random& ran
   return std::chrono::microseconds{static_cast<std::int64_t>(millis * (0.5 + random.unit() / 2) * 1000)};
 }
 
-// A Session has broken(), which is quick.
+// A Session has a quick function broken().
 template <class Session>
 class ConnectionPool {
  public:
@@ -67,7 +67,7 @@ class ConnectionPool {
   }
 
  private:
-  // A caller that finds all sessions lent for so long is told that the server does not keep up.
+  // If all sessions are lent for this long, the caller is told that the server does not keep up.
   static constexpr std::chrono::seconds kPatience{10};
 
   std::unique_ptr<Session> connect() {

@@ -13,12 +13,12 @@ bool concerns_one(const Error& error) {
   return error.code == Errc::already_exists || error.code == Errc::invalid_argument;
 }
 
-// Another transaction holds a row with the key of one of them, or in MariaDB the gap that a key belongs to.
+// Another transaction holds a row with the key of one of the tasks, or in MariaDB the gap that a key belongs to.
 bool locked_out(const InsertResult& reply) {
   return !reply && reply.error().code == Errc::conflict;
 }
 
-// The part of the answer that is about `count` tasks from `first` on.
+// The part of the answer for `count` tasks from `first` on.
 InsertResult part_of(const InsertResult& all, std::size_t first, std::size_t count) {
   const auto part = [&](const auto& of_all) {
     const auto begin = of_all.begin() + static_cast<std::ptrdiff_t>(first);

@@ -31,7 +31,7 @@ class ServerError : public std::runtime_error {
   Trouble trouble_;
 };
 
-// The server is fine, but the request must not be carried out. Rolls back the transaction it is thrown from.
+// The server works, but the request must not be carried out. Rolls back the transaction it is thrown from.
 struct Refusal : std::exception {
   explicit Refusal(Error why) : error(std::move(why)) {}
   const char* what() const noexcept override { return error.detail.c_str(); }

@@ -1,6 +1,6 @@
 #pragma once
-// One transaction that changes many tasks. If another transaction holds the row of one of them, the others are changed
-// all the same, and that one is `unanswered`.
+// One transaction that changes many tasks. If another transaction holds the row of one task, the other tasks are
+// changed anyway, and this one is `unanswered`.
 
 #include <string>
 #include <unordered_set>
@@ -12,8 +12,8 @@
 
 namespace easyretry::storage::sql {
 
-// Batches may name a task several times, and a later entry must see what an earlier one changed. A statement for many
-// rows knows no order, so each statement is given a task once.
+// Batches may name a task several times, and a later entry must see the change of an earlier one. A statement for many
+// rows has no order, so it gets each task only once.
 //
 // Calls body(part) for one part after the other, nearly always one. No part names a task twice.
 template <class T, class IdOf, class Body>
@@ -28,14 +28,14 @@ void for_distinct(std::span<const T> batch, IdOf id_of, Body body) {
   }
 }
 
-// change(session, part, now) returns the ids of the tasks that it changed; no part names a task twice. For one call.
+// change(session, part, now) returns the ids of the tasks that it changed; no part names a task twice. Use it once.
 template <class T, class IdOf, class Change>
 class BatchChanges {
  public:
   BatchChanges(Writes& writes, Tables& tables, std::string where, IdOf id_of, Change change)
       : writes_(writes), tables_(tables), where_(std::move(where)), id_of_(id_of), change_(std::move(change)) {}
 
-  // All or nothing, after waiting for other transactions that hold a row; `locks` says for how long.
+  // Changes all or nothing, after waiting for other transactions that hold a row; `locks` says for how long.
   Result<Applied> together(std::span<const T> batch, Locks locks) {
     return writes_.run(where_, Promise::kept, locks,
                        [&](Session& session, TimePoint now) { return changed(session, batch, {}, now); });
@@ -61,7 +61,7 @@ class BatchChanges {
   // A locked table cannot be found by halving batches.
   static constexpr std::chrono::seconds kSearch{3};
 
-  // A later entry of the same task sees what an earlier one changed.
+  // A later entry of the same task sees the change of an earlier one.
   Applied changed(Session& session, std::span<const T> batch, const std::unordered_set<TaskId>& busy, TimePoint now) {
     Applied reply{now, {}};
     reply.applied.reserve(batch.size());
@@ -82,8 +82,8 @@ class BatchChanges {
     return rest;
   }
 
-  // Looks first. That finds every lock on a row of a task. A lock on an index, or in another table, is found by
-  // halving.
+  // Looks for locks first, which finds every lock on a row of a task. A lock on an index, or in another table, is found
+  // by halving.
   void change_free(std::span<const T> batch) {
     auto reply = writes_.run(where_, Promise::kept, Locks::told_at_once, [&](Session& session, TimePoint now) {
       std::unordered_set<TaskId> ids;

@@ -15,7 +15,7 @@ constexpr int kMovesACall = 20;
 // Entries of retry_keeper_log.
 constexpr Millis kRemembered = std::chrono::days{400};
 
-// The moves out of one table are one step.
+// Counts all moves out of one table as one step.
 void add_emptied(const KeepStep& moved, KeepReport& report) {
   if (moved.rows == 0) return;
   const bool goes_on =
@@ -27,12 +27,12 @@ void add_emptied(const KeepStep& moved, KeepReport& report) {
   }
 }
 
-// Takes a few milliseconds. At 200 transactions a second, this is what five seconds leave.
+// Takes a few milliseconds. This is as much as 200 transactions a second leave in five seconds.
 constexpr std::size_t kRowsAFold = 1000;
 
 }  // namespace
 
-// Reports what was done even if the rest failed: if the failure persists, the next call reports it.
+// Reports the finished steps even if the rest failed: if the failure persists, the next call reports it.
 KeepReport Housekeeping::keep(TimePoint now, const std::string& where) {
   KeepReport report;
   try {
@@ -108,7 +108,7 @@ void Housekeeping::drop_old_history(TimePoint now, KeepReport& report) {
   }
 }
 
-// The next call does the rest. A lost removal is repeated, so nothing is promised.
+// The next call does the rest. If a removal is lost, it is repeated, so no promise is needed.
 void Housekeeping::drop_old_results(TimePoint now, const std::string& where, KeepReport& report) {
   const auto dropped = writes_.run(where, Promise::unneeded, Locks::waited_for, [&](Session& session, TimePoint) {
     return session.ledger().drop_results(now, kRowsAMove);

@@ -16,7 +16,7 @@
 namespace easyretry::storage::sql {
 namespace {
 
-// An id that is taken is drawn again. If that happens so often in a row, something else is wrong.
+// If an id is taken, another one is drawn. If that happens so often in a row, something else is wrong.
 constexpr int kDraws = 20;
 
 using Key = std::pair<std::string_view, std::string_view>;
@@ -32,8 +32,8 @@ TaskId Inserts::draw(const TaskInfo& info, TimePoint now) {
   if (refusal_) throw Refusal{{Errc::unavailable, kind_ + ".insert", *refusal_}};
   const TaskId id = ids_.next(now, shard);
   if (task::created_at(id) - std::max(now, task::created_at(TaskId{})) < task::kMostAhead) return id;
-  // The server's clock was set back. Ids that went on from where they were would not lead to their tasks in a search by
-  // creation. One that is taken is drawn again.
+  // The server's clock was set back. If ids went on from the old time, a search by creation time would not find their
+  // tasks. If an id is taken, another one is drawn.
   ids_ = task::TaskIdSource{base::random_seed()};
   return ids_.next(now, shard);
 }
@@ -43,7 +43,7 @@ void Inserts::allow_unless(std::optional<std::string> refusal) {
   refusal_ = std::move(refusal);
 }
 
-// The tasks of one batch: stored, found to be there, or to be tried again under another id.
+// The tasks of one batch: already stored, found as existing, or to be tried again under another id.
 class Inserts::Batch {
  public:
   Batch(Inserts& inserts, LiveRows& live, std::span<const NewTask* const> tasks, TimePoint now)
@@ -122,7 +122,7 @@ class Inserts::Batch {
   const std::span<const NewTask* const> tasks_;
   const TimePoint now_;
   std::vector<Inserted> answers_;
-  // Not yet answered: positions in tasks_, and the row of each
+  // Tasks without an answer: positions in tasks_, and the row of each
   std::vector<std::size_t> open_;
   std::vector<TaskRecord> rows_;
   std::vector<NewRules> updated_;  // OnDuplicate::update_policy: the last one counts

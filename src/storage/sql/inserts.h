@@ -21,13 +21,13 @@ class Inserts {
  public:
   Inserts(std::string kind, int total_shards);
 
-  // While there is a refusal, nothing is stored.
+  // As long as there is a refusal, nothing is stored.
   void allow_unless(std::optional<std::string> refusal);
 
   // Throws Refusal, also for a task with OnDuplicate::reject whose key is live.
   std::vector<Inserted> insert(LiveRows& rows, const std::string& history, std::span<const NewTask* const> tasks,
                                TimePoint now);
-  // Returns nothing if its key is live.
+  // Returns nothing if the key is live.
   std::optional<TaskId> start_again(LiveRows& rows, const std::string& history, const TaskRecord& finished,
                                     TimePoint now);
 
@@ -47,7 +47,7 @@ class Inserts {
 class ShardWatch {
  public:
   ShardWatch(const ServerOptions& options, Inserts& inserts) : options_(options), inserts_(inserts) {}
-  // Reads the number if that was long enough ago.
+  // Reads the number if the last read was long enough ago.
   void look(Session& session);
   // Takes the number that was read from retry_meta. Returns why this instance must stop, if it must.
   std::optional<std::string> observe(const std::optional<std::string>& total_shards);
@@ -60,7 +60,7 @@ class ShardWatch {
   std::atomic<Steady::time_point> looked_{Steady::now()};
 };
 
-// Whole batches, each in a transaction of ours or in one that the application has begun. Safe to use from any thread.
+// Inserts whole batches, each in a transaction of ours or of the application. Safe to use from any thread.
 class InsertTransactions {
  public:
   InsertTransactions(const ServerOptions& options, Writes& writes, Tables& tables, ShardWatch& shards, Inserts& inserts)
@@ -90,7 +90,7 @@ class Requeues {
   Requeues(Session& session, Tables& tables, Inserts& inserts, TimePoint now)
       : session_(session), tables_(tables), inserts_(inserts), now_(now) {}
 
-  // With these arguments and of this class, or with their own.
+  // With these arguments and this class, or with those of the ended task.
   std::vector<std::optional<TaskId>> start_again(std::span<const TaskId> ids, std::optional<std::string_view> arguments,
                                                  std::optional<TaskClass> as);
 

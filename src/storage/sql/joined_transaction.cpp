@@ -34,7 +34,7 @@ JoinedTransaction::~JoinedTransaction() {
   try {
     session_->run("ROLLBACK TO SAVEPOINT easyretry_batch");
   } catch (const ServerError&) {
-    // The failure that led here has ended the whole transaction, and the application is told of it.
+    // The failure that led here has ended the whole transaction, and the application gets that failure.
   }
 }
 

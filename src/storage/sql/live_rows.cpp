@@ -21,7 +21,7 @@ std::vector<TaskId> without(std::vector<TaskId> ids, const std::vector<TaskId>& 
   return ids;
 }
 
-// The rows of several tables, as one table would give them.
+// Makes the rows of several tables look like those of one table.
 void keep_first(std::vector<DueRow>& rows, std::size_t limit) {
   std::sort(rows.begin(), rows.end(), [](const DueRow& a, const DueRow& b) {
     return std::tie(a.shard, a.place, a.ticket.id) < std::tie(b.shard, b.place, b.ticket.id);
@@ -60,7 +60,7 @@ std::vector<TaskId> LiveRows::insert_uncounted(const std::string& history, std::
   return stored;
 }
 
-// It does not matter whether the layout is new to this process: another thread may have learned it since these rows
+// The comparison is with the layout of these rows: another thread may have learned a newer one since these rows
 // were placed.
 void LiveRows::require(const std::string& layout) const {
   if (layout != to_text(placement_)) throw LayoutChanged{};
@@ -98,7 +98,7 @@ std::vector<LiveKey> LiveRows::with_keys_of(std::span<const TaskRecord> rows) {
   return live;
 }
 
-// First where their ids lead; then, before a key counts as free, in every table.
+// Looks where the ids lead first; then, before a key counts as free, in every table.
 std::map<TaskId, TaskRecord> LiveRows::holding(std::span<const KeyHolder> keys) {
   std::map<TaskId, TaskRecord> tasks;
   const auto open = [&] {
@@ -128,7 +128,7 @@ void LiveRows::update_rules(std::span<const NewRules> updates) {
       updates, [](const NewRules& update) { return update.ticket.id; },
       [this](const std::string& table, std::span<const NewRules> part) {
         session_.update_rules(table, part);
-        return std::vector<TaskId>{};  // a task that is not there is not changed, so all tables may be asked
+        return std::vector<TaskId>{};  // a missing task is not changed, so all tables may be asked
       });
 }
 

@@ -26,15 +26,15 @@ class LiveRows {
   // Returns the ids of the rows stored. A row is left out if a live row has the same key or id, or a row in `history`
   // (empty: not looked at) has the same id. Throws MissingTable and LayoutChanged.
   std::vector<TaskId> insert(const std::string& history, std::span<const TaskRecord> rows);
-  // Those of the keys that are live. A key whose task is in no table (the database was edited manually) is freed.
+  // Returns the keys that are live. Frees a key whose task is in no table (the database was edited manually).
   std::vector<LiveKey> with_keys_of(std::span<const TaskRecord> rows);
   void update_rules(std::span<const NewRules> updates);  // each task once
   // For tasks that have ended.
   void free_keys(std::span<const TaskId> ids);
 
   // Calls body(table, part) for the tables that the tasks may be in, in the order in which rows move, until it has
-  // returned all of them, as a vector of ids or records. Each entry of the batch names another task. Throws
-  // LayoutChanged if some may be elsewhere by now.
+  // returned all of them, as a vector of ids or records. Each entry of the batch names a different task. Throws
+  // LayoutChanged if some may be in other tables by now.
   template <class T, class IdOf, class Body>
   auto each(std::span<const T> batch, IdOf id_of, Body body);
 
@@ -44,7 +44,7 @@ class LiveRows {
   // Tasks that wait get another due time or other rules.
   std::vector<TaskId> revise(std::span<const Revision> revisions);
 
-  // Locks the rows that no other transaction holds. Returns the ids of the rows that others hold.
+  // Locks the rows that no other transaction holds. Returns the ids of the other rows.
   std::unordered_set<TaskId> hold_all_but_busy(std::span<const TaskId> ids);
   std::vector<TaskRecord> find(std::span<const TaskId> ids);
   // Each shard once, in order of (next_at, id). `limit` is per shard, whatever the number of its tables.

@@ -28,7 +28,7 @@ void note_version(Schema& schema, int version) {
   }
 }
 
-// Another process may have done the same in between: a statement fails then, and there is nothing left to do.
+// Another process may have run the same migration in between: a statement fails then, and there is nothing left to do.
 void run_migration(Schema& schema, int version) {
   const std::string what = "schema version " + std::to_string(version);
   try {
@@ -129,7 +129,7 @@ void check_schema(Schema& schema, const ServerOptions& options) {
   throw StoreError{{Errc::invalid_argument, options.kind + ".open", versions + remedy}};
 }
 
-// An empty database has no version on the way: another instance that opens it meanwhile would take it for an old one.
+// While an empty database is being migrated, it has no version: with one, it would look like an old database.
 void migrate(Schema& schema, int version) {
   const int from = schema_version(schema);
   for (int next = from + 1; next <= version; ++next) {

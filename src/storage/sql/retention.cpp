@@ -5,9 +5,9 @@
 namespace easyretry::storage::sql {
 namespace {
 
-// Rows that a transaction looks at: a few milliseconds.
+// The number of rows that a transaction looks at: a few milliseconds.
 constexpr std::size_t kRowsASlice = 1000;
-// Slices per call. The next call does the rest, so that no caller waits for long.
+// The number of slices in a call. The next call does the rest, so that no caller waits for long.
 constexpr int kSlicesACall = 20;
 
 // The first tasks of the walk, complete up to `end`.
@@ -16,8 +16,8 @@ struct Slice {
   TimePoint end;
 };
 
-// A batch of settlements ends its tasks in the same millisecond. If more than a slice has ended in one, the slice is as
-// long as that.
+// A batch of settlements ends its tasks in the same millisecond. If more than a slice of tasks have ended in one, the
+// slice includes them all.
 Slice read_slice(Session& session, const std::string& history, const Walk& walk) {
   for (std::size_t limit = kRowsASlice;; limit *= 4) {
     Slice slice{session.ledger().ended(history, walk, limit), walk.until};

@@ -23,7 +23,7 @@ std::vector<TaskId> ids_of(std::span<const Ticket> tickets) {
   return ids;
 }
 
-// The longest window (EngineOptions::window): tasks that are due later are found by every instance's ordinary scans.
+// The longest window (EngineOptions::window). The ordinary scans of every instance find tasks that are due later.
 constexpr Millis kLongestWindow{std::chrono::minutes{10}};
 
 std::set<std::string> due_soon(std::span<const NewTask> tasks, const InsertReply& reply) {
@@ -164,8 +164,8 @@ Result<ClaimReply> ServerStore::claim(const ClaimRequest& request) {
 }
 
 Result<ClaimReply> ServerStore::claim(const ClaimRequest& request, Locks locks) {
-  // Kept, although a claim could be repeated: an instance outlives a crash of the server. If the server forgot the
-  // claim, another instance would get the task under the same version while the first one still runs it.
+  // Promise::kept, although a claim could be repeated: an instance outlives a crash of the server. If the server forgot
+  // the claim, another instance would get the task under the same version while the first one still runs it.
   return data_writes_.run(where("claim"), Promise::kept, locks, [&](Session& session, TimePoint now) {
     ClaimReply reply{now, {}};
     LiveRows rows{session, tables_, now};

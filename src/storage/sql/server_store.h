@@ -67,7 +67,7 @@ class ServerStore final : public Store {
   template <class T, class IdOf, class Change>
   auto changes(Writes& writes, const char* verb, IdOf id_of, Change change);  // BatchChanges
   Result<Applied> nothing_applied(const char* verb);
-  // With told_at_once it first finds out which of them are free.
+  // With told_at_once, it first checks which tasks are free.
   Result<ClaimReply> claim(const ClaimRequest& request, Locks locks);
   DuePage load_from_several_tables(Session& session, const LoadQuery& query);
   void check_shards(const Glance& glance);  // throws Refusal
@@ -96,7 +96,7 @@ class ServerStore final : public Store {
   Caution settle_caution_;
   Caution renew_caution_;
   StoreInfo info_;
-  std::string identity_;  // of the database: two connections that read the same identity are to the same one
+  std::string identity_;  // identity of the database: equal for two connections to the same database
   InsertTransactions insert_transactions_;
   server::GroupInserts group_;
 };

@@ -74,7 +74,7 @@ class Agreement {
   const ServerOptions& options_;
 };
 
-// Newest months first: old tasks are seldom asked for.
+// Newest months first: old tasks are rarely requested.
 std::vector<TaskRecord> find_finished(Session& session, Tables& tables, std::set<TaskId> wanted) {
   std::vector<TaskRecord> found;
   if (wanted.empty()) return found;
@@ -157,8 +157,8 @@ Result<std::vector<TaskRecord>> ServerStore::list(const TaskQuery& query) {
   });
 }
 
-// The primary key says where the next thousands of rows of each table end; the server looks at these alone, and sends
-// only what matches. A key or a business id is found by its index.
+// The primary key tells where the next thousands of rows of each table end. The server looks only at these, and sends
+// only matches. A key or a business id is found by its index.
 Result<ListPage> ServerStore::scan(const TaskQuery& query) {
   const std::size_t most = 10 * query.limit;  // rows of a table
   const bool by_index = !query.key.empty() || !query.business_id.empty();
@@ -201,7 +201,7 @@ Result<Counts> ServerStore::counts(std::string_view name_space) {
   });
 }
 
-// Looks first: an idle store has nothing to fold. A power cut may undo it: then the sums are there to be folded again.
+// Looks first: an idle store has nothing to fold. If a power cut undoes this, the sums are still there.
 Result<bool> ServerStore::fold_counts() {
   auto any = read("fold_counts", [](Session& session) { return session.ledger().has_sums(); });
   if (!any || !*any) return any;
@@ -241,7 +241,7 @@ Result<bool> ServerStore::resume(std::string_view name_space, std::string_view h
                            [&](Session& session, TimePoint) { return session.ledger().resume(name_space, handler); });
 }
 
-// Not on the connections for searches, which may take long: claims wait for this.
+// Does not use the connections for searches, which may take long: claims wait for this.
 Result<PausedReply> ServerStore::paused(std::string_view name_space) {
   return data_reads_.run(where("paused"),
                          [&](Session& session) { return session.ledger().paused(name_space, given_time()); });
@@ -293,7 +293,7 @@ Result<bool> ServerStore::expire(std::span<const Retention> rules) {
   });
 }
 
-// If the server refuses a batch as tasks, its rows are taken one by one, and the one that the server refuses is
+// If the server refuses a whole batch, its rows are taken one by one, and only the row that the server refuses is
 // refused.
 Result<IntakeReply> ServerStore::take_in(const IntakeQuery& query, const Convert& convert) {
   auto reply = take_in_once(query, convert);

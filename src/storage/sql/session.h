@@ -54,7 +54,7 @@ struct KeyHolder {
   TaskId task{};
 };
 
-// Where it is ensured that a key has one live task.
+// Where the store ensures that a key has one live task.
 enum class UniqueKeys {
   in_task_table,  // by a unique index: there is only one table of tasks
   in_key_table,   // retry_task_key, for tasks in several tables
@@ -75,7 +75,7 @@ struct Requeued {
 struct EndedAt {
   TaskId id{};
   TimePoint finished_at{};
-  bool expires = false;  // it is of a handler of the walk, and need not be kept
+  bool expires = false;  // its handler belongs to the walk, and it need not be kept
 };
 
 struct NewRules {
@@ -187,7 +187,7 @@ struct KeptResult {
   TimePoint until{};
 };
 
-// Everything besides live tasks: counts, results, retention, members, pauses, calls submitted by plain SQL.
+// Everything except live tasks: counts, results, retention, members, pauses, calls submitted by plain SQL.
 class Ledger {
  public:
   virtual ~Ledger() = default;
@@ -214,7 +214,7 @@ class Ledger {
   virtual std::vector<EndedAt> ended(const std::string& history, const Walk& walk, std::size_t limit) = 0;
   virtual void remove_arguments(const std::string& history, std::span<const TaskId> ids) = 0;
 
-  // Of tasks that have just ended. A result that is there already stays.
+  // For tasks that have just ended. If a result is already there, it stays.
   virtual void keep_results(std::span<const KeptResult> results) = 0;
   // Removes results whose time is over, the oldest first. Returns how many there were.
   virtual std::size_t drop_results(TimePoint now, std::size_t limit) = 0;
@@ -225,7 +225,7 @@ class Ledger {
   virtual PauseOutcome pause(std::string_view name_space, const PausedHandler& handler) = 0;
   virtual bool resume(std::string_view name_space, std::string_view handler) = 0;
 
-  // --- In a transaction of its own, most often one statement. `now` replaces the server's time. ---
+  // --- In a separate transaction, usually one statement. `now` replaces the server's time. ---
 
   // Also removes members that are dead by now. May be repeated.
   virtual BeatReply beat(const Beat& beat, std::optional<TimePoint> now) = 0;
@@ -269,7 +269,7 @@ class Schema {
   virtual void drop(const std::string& table) = 0;
   // Returns false and keeps the table if it has a row. No row can be added in between.
   virtual bool drop_empty(const std::string& table) = 0;
-  // Into retry_keeper_log; entries from before `forget_before` are removed.
+  // Writes the step to retry_keeper_log, and removes entries from before `forget_before`.
   virtual void note(const KeepStep& step, TimePoint now, TimePoint forget_before) = 0;
 
   // --- Versions (maintenance.h) ---
@@ -285,7 +285,7 @@ class Schema {
   // --- retry_meta ---
 
   virtual std::optional<std::string> meta(const std::string& name) = 0;
-  // Keeps a value that is there already. Returns the value that is there then.
+  // Keeps an existing value. Returns the value that is stored afterwards.
   virtual std::string agree(const std::string& name, const std::string& value) = 0;
   // Inside a transaction: the `layout`. Until the transaction has ended, change_meta() changes nothing.
   virtual std::string hold_layout() = 0;
@@ -316,7 +316,7 @@ class Session {
   Schema& schema() { return schema_; }
   virtual bool broken() const = 0;
 
-  // From the next begin() on.
+  // Takes effect with the next begin().
   void wait_for_locks(LockWait wait) { lock_wait_ = wait; }
   // Read committed. Returns the server's time.
   virtual TimePoint begin(Promise promise) = 0;
@@ -336,7 +336,7 @@ class Session {
   // UniqueKeys::in_task_table, the same key, or if a row in `history` (empty: not looked at) has the same id.
   virtual std::vector<TaskId> insert(const std::string& table, const std::string& history,
                                      std::span<const TaskRecord> rows) = 0;
-  // Those of the keys that are live. Locks nothing.
+  // Returns the keys that are live. Locks nothing.
   virtual std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) = 0;
   virtual void update_rules(const std::string& table, std::span<const NewRules> updates) = 0;  // each task once
 
@@ -345,20 +345,20 @@ class Session {
   // The holders of those keys that are taken. Locks nothing.
   virtual std::vector<KeyHolder> key_holders(std::span<const TaskRecord> keys) = 0;
 
-  // The tasks won, as the claim left them. Each task once.
+  // Returns the tasks that were won, in their state after the claim. Names each task once.
   virtual std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) = 0;
-  // Those that were applied. Each task once. An empty `history` forgets them; a record with the same id that is in
-  // history already stays.
+  // Returns the tasks that were finished. Names each task once. An empty `history` forgets them; if history already has
+  // a record with the same id, that record stays.
   virtual std::vector<EndedRow> finish(const std::string& table, const std::string& history,
                                        std::span<const Settlement> settlements, TimePoint now) = 0;
   virtual std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,
                                          TimePoint now) = 0;  // retry, advance, hand_back
   virtual std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) = 0;
 
-  // Locks rows until the transaction ends. For rows that several statements are about to change: each statement goes
-  // through its rows in the order of their ids, but all of them together do not.
+  // Locks rows until the transaction ends. For rows that several statements are about to change: each statement visits
+  // its rows in the order of their ids, but all of them together do not.
   virtual void hold(const std::string& table, std::span<const TaskId> ids) = 0;
-  // The same for those rows that no other transaction holds. Returns their ids.
+  // The same for rows that no other transaction holds. Returns their ids.
   virtual std::vector<TaskId> hold_free(const std::string& table, std::span<const TaskId> ids) = 0;
   // Whole rows, locked until the transaction ends.
   virtual std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) = 0;
@@ -368,7 +368,7 @@ class Session {
   virtual void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) = 0;
   virtual void remove(const std::string& table, std::span<const TaskId> ids) = 0;
   virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;
-  // Of rows that are locked. In ascending order of their ids.
+  // For rows that are locked, in ascending order of their ids.
   virtual void mark_requeued(const std::string& history, std::span<const Requeued> requeued) = 0;
 
   // --- Reads. `now` replaces the server's time. ---

@@ -10,7 +10,7 @@ constexpr std::size_t kRowsASplit = 500;
 
 }  // namespace
 
-// The layout that is split, also if the split has begun before.
+// The layout that is being split, even if the split has begun before.
 Layout Splitter::from(const Layout& to) const {
   const Placement placement = tables_.placement();
   if (!placement.before) return placement.router.layout();

@@ -3,7 +3,7 @@
 // from there. Meant to be run once at a time; several do no harm.
 //
 // 1. The layout becomes hash(16)>hash(32) when all inserts by the old one have committed. From then on no new rows come
-//    to the tables that are emptied, and a search for a task looks in both places, the old one first.
+//    to the tables that are being emptied, and a search for a task looks in both places, the old one first.
 // 2. Rows are moved, a few hundred a transaction, with their leases and versions: a task that is being run keeps its
 //    worker.
 // 3. The layout becomes hash(32).
@@ -20,7 +20,7 @@ class Splitter {
   Splitter(Pool& pool, Tables& tables, Reads& reads, Writes& writes, std::string where)
       : pool_(pool), tables_(tables), reads_(reads), writes_(writes), where_(std::move(where)) {}
 
-  // The moves that are left to do, with the server's estimates. Empty if the split is done.
+  // The remaining moves, with the server's estimates. Empty if the split is done.
   std::vector<SplitMove> plan(const Layout& to);
   // Both throw std::invalid_argument if the tables cannot be split this way, Refusal and ServerError.
   void run(const SplitRequest& request);

@@ -150,7 +150,7 @@ std::vector<TableId> Tables::scanned(Session& session, TimePoint now) {
   return tables;
 }
 
-// Months of history are not known by this: ensure() checks their columns first.
+// This does not cover months of history: ensure() checks their columns first.
 std::vector<TableId> Tables::tasks(Session& session) {
   const TableRouter router = this->router();
   std::vector<std::string> names = session.schema().tables();

@@ -23,7 +23,7 @@ struct Placement {
   TableRouter router;                   // for tasks that are stored now
   std::optional<TableRouter> before{};  // older rows may still be where this one says
 
-  // The table that a row leaves in a split; nothing if it stays.
+  // The table that the row leaves in a split; nullopt if it stays.
   std::optional<TableId> left_by(TaskId id) const {
     if (!before || before->table_of(id) == router.table_of(id)) return std::nullopt;
     return before->table_of(id);
@@ -59,7 +59,7 @@ class Tables {
   bool several() const { return kind_ != Layout::Kind::single; }
   bool can_be_split() const { return kind_ == Layout::Kind::hash; }
 
-  // Takes the layout in retry_meta that cannot change meanwhile: the caller holds it, or there is no other instance
+  // Takes the layout in retry_meta, which must not change meanwhile: the caller holds it, or there is no other instance
   // yet.
   void learn(const std::string& layout);
   // Takes a layout that was read after `as_of()`. Ignored if another one was learned since then: threads overtake each
@@ -79,7 +79,7 @@ class Tables {
   // a transaction, which some servers would commit for that, throws MissingTable.
   void complete(Session& session, const std::string& table);
 
-  // The name, for a transaction that writes to it. Throws MissingTable.
+  // The name of the table, for a transaction that writes to it. Throws MissingTable.
   std::string required(std::string table) const;
   void forget();  // a known table is missing, so all are looked up again
 
@@ -91,7 +91,7 @@ class Tables {
   // rows of a clock that was ahead. Ascending.
   std::vector<TableId> scanned(Session& session, TimePoint now);
 
-  // As the server has them now, complete.
+  // The tables that the server has now, complete.
   std::vector<TableId> tasks(Session& session);  // ascending
   std::vector<TableInfo> described(Session& session, TimePoint now) const;
   // Newest first, complete.

@@ -1,4 +1,4 @@
-// LiveRows: tasks that end, that wait again, that are revised or ended by users, inside one transaction.
+// LiveRows: tasks that end, wait again, are revised, or are ended by users, inside one transaction.
 
 #include <algorithm>
 #include <unordered_map>
@@ -100,7 +100,7 @@ std::vector<TaskId> LiveRows::settle(std::span<const Settlement> settlements, Hi
   return applied;
 }
 
-// Returns to each() the rows that are there, whether they may be ended or not.
+// Returns to each() the existing rows, whether they may be ended or not.
 std::vector<TaskId> LiveRows::end(std::span<const Ending> endings, History kept) {
   std::vector<TaskId> applied, ended;
   const auto id_of = [](const Ending& ending) { return ending.id; };
@@ -141,7 +141,7 @@ std::vector<TaskId> LiveRows::end(std::span<const Ending> endings, History kept)
   return applied;
 }
 
-// Returns to each() the rows that are there, whether they may be revised or not.
+// Returns to each() the existing rows, whether they may be revised or not.
 std::vector<TaskId> LiveRows::revise(std::span<const Revision> revisions) {
   std::vector<TaskId> applied;
   const auto id_of = [](const Revision& revision) { return revision.ticket.id; };

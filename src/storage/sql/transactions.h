@@ -1,5 +1,5 @@
 #pragma once
-// How the body of a verb is run on a server: repeated where that helps, and with what its failure means.
+// Runs the body of a verb on a server: repeats it where that helps, and says what a failure means.
 
 #include <algorithm>
 #include <chrono>
@@ -56,7 +56,7 @@ class Transactions {
   static constexpr int kTries = 8;
   // A lock that is never released must not hold a caller for kTries times as long as the server waits for it.
   static constexpr std::chrono::seconds kPatience{5};
-  // By then, two of our own transactions that want the same row, such as a renewal and the end of a task, have ended.
+  // By then, two of our own transactions that need the same row, such as a renewal and the end of a task, have ended.
   static constexpr std::chrono::milliseconds kMoment{30};
 
   static LockWait wait_of(Locks locks, bool locked_before) {
@@ -86,7 +86,7 @@ class Transactions {
            (error.trouble() == Trouble::gone && point == Point::before_commit);
   }
 
-  // 1 ms, doubled each time, half of it random, so that two transactions that met do not meet again.
+  // 1 ms, doubled each time, half of it random, so that two transactions do not collide again.
   void pause(int tries) {
     const double millis = static_cast<double>(1 << std::min(tries, kTries)) * (0.5 + random_.unit() / 2);
     clock_.sleep(std::chrono::microseconds{static_cast<std::int64_t>(millis * 500)});
@@ -133,7 +133,7 @@ class Reads {
   Tables& tables_;
 };
 
-// Transactions with the clock that judges them. Tables are created as they are needed.
+// Transactions, and the clock that decides for them. Tables are created when they are needed.
 class Writes {
  public:
   // `clock` replaces the server's; it may be null.

@@ -22,11 +22,11 @@ enum class LookupPart : std::int64_t {
   businesses = 2,
 };
 
-// Without the namespace: a query need not name one, and namespaces are few.
+// Does not include the namespace: a query need not name one, and namespaces are few.
 std::int64_t lookup_hash(std::string_view key_or_business_id);
 
 // The write side. Calls are written once and left where they are, live or in history, until nothing refers to the task
-// any more. For use inside a write transaction only: that is why the answer of live() stays true.
+// any more. For use inside a write transaction only, because the answer of live() must stay true.
 class Calls {
  public:
   explicit Calls(Connection& db);
@@ -37,7 +37,7 @@ class Calls {
 
   void add(TaskId id, const NewTask& task, TimePoint now);
   void update_rules(TaskId id, const task::RetryRules& rules);
-  // The same call for the next generation, with these arguments or with its own.
+  // Copies the call for the next generation, with these arguments or its old ones.
   void copy(TaskId from, TaskId to, std::optional<std::string_view> arguments, TimePoint now);
   void remove(TaskId id);        // of a live task
   void remove_ended(TaskId id);  // whose key may have been used again

@@ -37,11 +37,11 @@ enum class During {
 };
 Error to_error(const SqliteError& error, std::string_view where, During during = During::work);
 
-// After such an error the connection's view of the file is not to be trusted: it has to be opened again.
+// After such an error the connection's view of the file cannot be trusted: it has to be opened again.
 bool breaks_connection(const SqliteError& error);
 
-// Runs the body of a verb; an exception becomes the Result. A StoreError says that nothing is wrong with the database,
-// but that the request must not be done.
+// Runs the body of a verb; an exception becomes the Result. A StoreError means that the database is fine, but that the
+// request must not be done.
 template <class Body>
 auto guarded(std::string_view where, Body body) -> Result<decltype(body())> {
   try {

@@ -67,7 +67,7 @@ std::vector<KeepStep> Housekeeping::drop(Session& session, Period oldest) {
   return steps;
 }
 
-// False if all results whose time is over are gone.
+// False if all results whose time is over have been removed.
 bool Housekeeping::drop_results(Connection& db, TimePoint now) {
   PreparedStatement drop = db.prepare(statements::drop_results);
   return drop.bind(1, to_ms(now)).bind(2, kRowsATransaction).run() == kRowsATransaction;

@@ -32,7 +32,7 @@ sqlite3* checked(sqlite3* theirs, const std::filesystem::path& file) {
   return theirs;
 }
 
-// Undone at the end of the scope, and nothing else of the transaction with it, unless it is kept.
+// At the end of the scope, undoes what was done since its construction, and only that, unless keep() was called.
 class Savepoint {
  public:
   explicit Savepoint(Connection& db) : db_(db) { db_.run("SAVEPOINT easyretry_insert"); }

@@ -31,7 +31,7 @@ class GrowingIds {
 class CountTotals {
  public:
   explicit CountTotals(Connection& db);
-  // Inside the transaction that did what is counted.
+  // Call it inside the transaction whose tasks are counted.
   void add(const Sums& sums);
 
  private:

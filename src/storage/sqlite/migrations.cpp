@@ -18,7 +18,7 @@ std::string name_of(Connection& db) {
   return sqlite3_db_filename(db.get(), "main");
 }
 
-// 0: nothing of ours is there yet.
+// 0: the database has none of our tables yet.
 std::int64_t schema_version(Connection& db, bool shared) {
   const bool ours = db.integer("PRAGMA application_id") == kApplicationId;
   const bool there = db.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'retry_meta'") > 0;

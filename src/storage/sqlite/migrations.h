@@ -18,7 +18,7 @@ struct Migration {
 std::span<const Migration> migrations();
 
 // Throws StoreError for a database of a newer release or, unless it is to be shared, of another application. Only
-// reads. Returns the version; 0: nothing of ours is there yet.
+// reads. Returns the version; 0: the database has none of our tables yet.
 std::int64_t check_schema(Connection& db, bool shared);
 
 // Brings the database to the newest version, each step in its own transaction: an interrupted step starts again.

@@ -17,7 +17,7 @@ sqlite3_file* database_file(sqlite3* db) {
   return file;
 }
 
-// Best effort: on a disk that is full already the index is as long as its log needs.
+// Best effort: on a disk that is already full, the index is as long as its log needs.
 void reserve_index(sqlite3_file* file) {
   if (file->pMethods->iVersion < 2 || file->pMethods->xShmMap == nullptr) return;
   for (int region = 0; region < kIndexRegions; ++region) {

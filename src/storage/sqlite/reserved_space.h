@@ -18,7 +18,7 @@ class ReservedSpace {
   void reserve();
   // After a checkpoint, which may shorten the file to the pages that it has.
   void forget() { reserved_ = 0; }
-  // Call it after a transaction was refused because the disk is full: returns reserved space that the log can use now.
+  // Call it after a transaction was refused because the disk is full: gives back reserved space that the log can use.
   // Best effort.
   void give_back() noexcept;
 

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kWithCall = " LEFT JOIN retry_call USING (id)";
 constexpr const char* kWithCallAndMark = " LEFT JOIN retry_call USING (id) LEFT JOIN retry_requeued USING (id)";
 
-// By the primary key of a small table, so that the indexes of a month still suffice.
+// Found by the primary key of a small table, so that the indexes of a month are still enough.
 constexpr const char* kNotRequeued = "id NOT IN (SELECT id FROM retry_requeued)";
 
 // The expressions of the indexes in migrations/004_search_indexes.sql, which SQLite uses only for the same expression.
@@ -25,7 +25,7 @@ constexpr const char* kEndedLate = "(finished_at / 600000 - (id / 4194304 + 1577
 constexpr const char* kStoredOutOfOrder =
     "((id / 4194304 + 1577836800000) / 600000 - created_at / 600000) NOT IN (0, 1)";
 
-// How many rows a page has at most, as SQLite takes it.
+// The maximum number of rows on a page, in the form that SQLite takes.
 std::int64_t limit_of(const TaskQuery& query) {
   constexpr std::size_t kNoLimit = std::numeric_limits<std::int64_t>::max();
   return static_cast<std::int64_t>(std::min(query.limit, kNoLimit));
@@ -53,7 +53,7 @@ struct IdRange {
   void until_slice(std::int64_t slice) { before = std::min(before, first_id(slice + 1).value_or(kLast)); }
 };
 
-// The ids of tasks that were stored in this time, as far as the walk reaches, but for those that were stored out of
+// The ids of tasks that were stored in this time, as far as the walk reaches, except those that were stored out of
 // order.
 IdRange ids_stored_in(const TimeRange& time, const ListWalk& walk) {
   IdRange range{walk};
@@ -218,7 +218,7 @@ std::string QuerySql::from(const std::string& tasks, Part part) const {
 std::string QuerySql::page(const std::string& table, Part part) const {
   const std::size_t from_id = texts_.size() + 1;
   std::string sql = "SELECT " + (query_.finished ? finished_columns() : live_columns());
-  // NOT INDEXED: by the due index it would have to read and sort the whole namespace for its first page.
+  // NOT INDEXED: with the due index, SQLite would have to read and sort the whole namespace for its first page.
   const std::string rest = query_.finished ? kWithCallAndMark : kWithCall;
   sql.append(from(table + (part ? " USING (id)" : " NOT INDEXED") + rest, part));
   const ListWalk walk{query_};

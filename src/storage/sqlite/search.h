@@ -16,7 +16,7 @@ namespace easyretry::storage::sqlite {
 
 // A TaskQuery as SQL over one table, live or history. Refers to the query, which must outlive it.
 //
-// By key or business id a page walks the lookup, otherwise the table; both by id in the order of the query, from
+// With a key or business id, a page walks the lookup, otherwise the table: by id in the order of the query, from
 // `after` until the page is full.
 class QuerySql {
  public:

@@ -61,7 +61,7 @@ bool resume_handler(Connection& db, std::string_view name_space, std::string_vie
   return db.prepare(statements::resume).bind(1, name_space).bind(2, handler).run() > 0;
 }
 
-// Stores it first and takes it back if there are too many then: a handler that is paused already adds none.
+// Stores it first, and takes it back if there are too many: a handler that is already paused does not add to them.
 PauseOutcome pause_handler(Connection& db, std::string_view name_space, std::string_view handler, std::string_view why,
                            TimePoint now) {
   PreparedStatement insert = db.prepare(statements::pause);

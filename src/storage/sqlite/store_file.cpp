@@ -29,7 +29,7 @@ struct NetworkFilesystem {
   std::string_view name;
 };
 
-// From linux/magic.h if it has them, else from the sources of the file systems.
+// From linux/magic.h if it has the number, otherwise from the sources of the file system.
 constexpr std::array kNetworkFilesystems{
     NetworkFilesystem{0x00006969, "NFS"},    NetworkFilesystem{0x0000517B, "SMB"},
     NetworkFilesystem{0xFF534D42, "CIFS"},   NetworkFilesystem{0xFE534D42, "SMB"},
@@ -91,14 +91,14 @@ std::string lock_holder(int file) {
                         "its own (several processes: use a database server)"}};
 }
 
-// Closing a range that holds no descriptor leaves only the second effect, the table of one's own: some containers
-// allow this call and not unshare.
+// Closing a range without descriptors has only the second effect, a separate table: some containers allow this call and
+// not unshare.
 bool take_own_table() {
   constexpr unsigned kBeyondAll = ~0U;
   return ::unshare(CLONE_FILES) == 0 || ::syscall(SYS_close_range, kBeyondAll, kBeyondAll, CLOSE_RANGE_UNSHARE) == 0;
 }
 
-// A thread is joined before the kernel has closed its table, and until then the copies in it keep the locks of files
+// A thread is joined before the kernel has closed its table. Until then the copies in the table keep the locks of files
 // that this process has closed: a store could not be opened again at once.
 void close_own_table() {
   if (::syscall(SYS_close_range, 0U, ~0U, 0U) == 0) return;
@@ -206,7 +206,7 @@ StoreLock::StoreLock(const fs::path& database) {
                                 database.string() + " shows its process)");
   }
   const std::string pid = std::to_string(::getpid()) + "\n";
-  // Only for the message to a second engine: on a full disk the lock holds without it.
+  // Only for the message to a second engine. The lock works without it, for example on a full disk.
   if (::ftruncate(lock_file_, 0) == 0) static_cast<void>(!::pwrite(lock_file_, pid.data(), pid.size(), 0));
 }
 
@@ -214,9 +214,9 @@ StoreLock::~StoreLock() {
   release();
 }
 
-// The thread opens and locks the database, sends the descriptor into the socket pair, and ends; this process never has
-// one that it would have to close. The lock belongs to the open file, which the message keeps open. If the file cannot
-// be opened, SQLite says why; without a table for the thread, the lock file has to do.
+// The thread opens and locks the database, sends the descriptor into the socket pair, and ends; so this process never
+// has a descriptor to close. The lock belongs to the open file, which the message keeps open. If the file cannot
+// be opened, SQLite says why; if the thread cannot have its own table, the lock file has to be enough.
 StoreLock::Taken StoreLock::lock_database(const fs::path& database) {
   if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, holder_.data()) != 0) return Taken::not_possible;
   Taken taken = Taken::not_possible;

@@ -31,7 +31,7 @@ class TaskChanges {
   Applied settle(std::span<const Settlement> settlements, TimePoint now);
   Applied revise(std::span<const Revision> revisions, TimePoint now);
   Applied end(std::span<const Ending> endings, TimePoint now);
-  // With these arguments and of this class, or with their own.
+  // With these arguments and this class, or with those of the ended task.
   std::vector<std::optional<TaskId>> requeue(std::span<const TaskId> ids, std::optional<std::string_view> arguments,
                                              std::optional<TaskClass> as, TimePoint now);
 

@@ -36,8 +36,8 @@ std::uint32_t as_stored(std::span<const std::byte> bytes, std::size_t at) {
   throw SqliteError{code, path.string() + " cannot be " + what + ": " + std::strerror(errno)};
 }
 
-// A second handle on the write-ahead log, which SQLite never locks: the file as the disk has it, not as the kernel has
-// it cached. Throws SqliteError.
+// A second handle on the write-ahead log, which SQLite never locks. It sees the file as it is on the disk, not as the
+// kernel has it cached. Throws SqliteError.
 class DiskFile {
  public:
   static constexpr std::size_t kBlock = 1 << 20;  // how much is read or written at once
@@ -50,7 +50,7 @@ class DiskFile {
   DiskFile(const DiskFile&) = delete;
   DiskFile& operator=(const DiskFile&) = delete;
 
-  // As many bytes as there are, as any program sees them.
+  // Reads as many bytes as there are, as any program sees them.
   std::size_t read(std::span<std::byte> bytes, std::uint64_t at) const;
   // Replaces a block, at a multiple of its size, and the kernel's cached copy of it.
   void write_again(std::span<const std::byte> bytes, std::uint64_t at) const;
@@ -199,7 +199,7 @@ bool walk(const DiskFile& file, const LogEnd& end, const std::optional<LogEnd>& 
   return frames.passed();
 }
 
-// Read through first: nothing of the log is touched until it is known to be whole.
+// Reads everything first: nothing in the log is changed until it is known to be whole.
 bool rewrite(sqlite3_file* log, DiskFile& file, const LogEnd& end, const std::optional<LogEnd>& seen) {
   const auto nothing = [](std::span<const std::byte>, std::uint64_t) {};
   const bool passed = walk(file, end, seen, nothing);
@@ -250,7 +250,7 @@ void WalChain::sum(std::span<const std::byte> bytes) {
   checksum_ = {first, second};
 }
 
-// Two copies of 48 bytes, written one after the other: if they differ, a writer is between them.
+// Two copies of 48 bytes, written one after the other: if they differ, a writer is still at work.
 std::optional<LogEnd> published_end(std::span<const std::byte> index) {
   constexpr std::size_t kCopy = kIndexHeaders / 2;
   if (index.size() < kIndexHeaders) return std::nullopt;

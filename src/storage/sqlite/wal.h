@@ -67,7 +67,7 @@ class WalChain {
 std::optional<LogEnd> published_end(std::span<const std::byte> index);
 inline constexpr std::size_t kIndexHeaders = 96;  // how many bytes of the index it reads
 
-// How far the log goes for a connection that has read something. nullopt if it cannot be told.
+// How far the log goes for a connection that has read something. nullopt if this cannot be determined.
 std::optional<LogEnd> log_end(Connection& db);
 
 // Holds the write lock meanwhile. False: `seen`, which was in the log before, is no longer in it. Throws SqliteError,
@@ -75,7 +75,7 @@ std::optional<LogEnd> log_end(Connection& db);
 bool rewrite_log(Connection& db, const std::optional<LogEnd>& seen);
 
 // Call it before the file is opened: the kernel's cached pages of the database may differ from what a failed sync has
-// left on the disk. Does nothing if there is no log, and so was no such sync.
+// left on the disk. Does nothing without a log: then there was no such sync.
 void forget_unsynced(const std::filesystem::path& database);
 
 // The names of the files must survive a power cut, too. SQLite syncs the folder, but does not check whether that

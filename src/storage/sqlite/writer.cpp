@@ -14,7 +14,7 @@ namespace {
 // with these one in four hundred, for 8 ms and at most 38, because a page that changes often is copied once.
 constexpr int kCheckpointPages = 16000;
 
-// Between two attempts to write the log again, which may be 64 MiB long, on a disk that fails.
+// The pause between two attempts to write the log again, which may be 64 MiB long, on a disk that fails.
 constexpr Millis kBetweenTries{100};
 
 // More versions than a task can have gone through since the sync that failed: each end of a run is synced.
@@ -56,7 +56,7 @@ Session::Session(Connection opened, const SqliteOptions& options, GrowingIds& id
       count_totals(db),
       inserter(db, calls, sums, ids, options.total_shards),
       changes(db, calls, history, options.history, sums, ids, options.total_shards) {
-  // Replaces SQLite's own checkpoint at commit: ours runs after the callers of the group have been answered.
+  // Replaces SQLite's own checkpoint at commit: ours runs after the group's callers have their answers.
   sqlite3_wal_hook(db.get(), remember_wal_pages, &wal_pages);
   log = open_log(db.get());
   sync_folder(db);
@@ -153,8 +153,8 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
   }
 }
 
-// Others see the commit already, but if its sync fails a power cut may lose it. A sync that works says nothing about a
-// commit for which an earlier sync failed, hence the epoch.
+// Other connections already see the commit, but if its sync fails a power cut may lose it. A sync that works says
+// nothing about a commit for which an earlier sync failed, so the epoch is compared.
 void Writer::wait_for_sync(GroupCommit::Group group) {
   for (GroupCommit::Entry* entry : group) {
     auto& write = static_cast<Write&>(*entry);
@@ -178,15 +178,15 @@ void Writer::checkpoint() {
   copy_log(SQLITE_CHECKPOINT_PASSIVE);
 }
 
-// On a full disk. The database has the space for the copy already. False: nothing was gained.
+// For a full disk. The database already has the space for the copy. False: no space was gained.
 bool Writer::shorten_log() {
   sqlite3_int64 length = 0;  // of the file: a transaction that was refused may have left pages at its end
   if (trust_.broken() || session_->log->pMethods->xFileSize(session_->log, &length) != SQLITE_OK) return false;
   return length > 0 && copy_log(SQLITE_CHECKPOINT_TRUNCATE) == SQLITE_OK;
 }
 
-// The commits are synced first, and by us: the kernel reports a failure to one sync of a file only. It must not be the
-// one inside the checkpoint, which no commit waits for, while another sync at the same time succeeds.
+// Syncs the commits first, and in this class: the kernel reports a failure to one sync of a file only. That must not be
+// the sync inside the checkpoint, which no commit waits for, while another sync at the same time succeeds.
 int Writer::copy_log(int mode) {
   if (const int code = disk_.wait_for(disk_.last_commit(), [this] { return sync_log(); }); code != SQLITE_OK) {
     return code;
@@ -227,8 +227,8 @@ void Writer::read_back() {
   trust_.restore();
 }
 
-// Closes all connections, so that SQLite makes the log's index again from what the log has now; then brings all of that
-// to the disk. Commits that were in the log when the failure was noticed are either still in it, or count as lost.
+// Closes all connections, so that SQLite rebuilds the log's index from the present log. Then brings all of that to the
+// disk. Commits that were in the log when the failure was noticed are either still in it, or count as lost.
 void Writer::try_to_read_back() {
   replace_session(nullptr);
   close_readers_();
@@ -244,8 +244,8 @@ void Writer::try_to_read_back() {
   replace_session(std::move(session));
 }
 
-// Lost claims would be made again, with the same versions: a worker that still runs by the first claim could settle the
-// second.
+// Lost claims would be made again with the same versions, and a worker that still runs by the first claim could settle
+// the second.
 void Writer::retire_versions(Session& session) {
   session.begin.run();
   session.db.prepare(statements::retire_versions).bind(1, kMostVersionsLost).run();

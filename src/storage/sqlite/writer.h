@@ -58,7 +58,7 @@ struct Session {
   TaskChanges changes;
 };
 
-// When a write is answered. A crash of the process loses nothing that was answered, either way.
+// When a write is answered. In both cases, a crash of the process loses nothing that was answered.
 //   on_disk    a power cut loses nothing: the commit waits for the disk, if the store was opened with full_sync
 //   at_commit  a power cut may lose the last moments. For a claim or a renewal, which dies with this machine's workers
 //              anyway

@@ -1,6 +1,6 @@
 -- Inserts, and their keys. {rows} are the values of up to 500 rows, each in parentheses.
 --
--- ON DUPLICATE KEY UPDATE id = id: a row whose id or key is there already is left out and changes nothing. (INSERT
+-- ON DUPLICATE KEY UPDATE id = id: a row whose id or key exists already is left out and changes nothing. (INSERT
 -- IGNORE would also store values that do not fit, truncated.)
 
 -- name: insert_tasks
@@ -26,7 +26,7 @@ INSERT INTO retry_task_key (id, namespace, task_key)
 VALUES {rows}
 ON DUPLICATE KEY UPDATE id = id;
 
--- Which of the ids are there, and under which keys.
+-- Which of the ids exist, and under which keys.
 -- name: stored_keys
 SELECT id, namespace, task_key
 FROM {table} FORCE INDEX (PRIMARY)

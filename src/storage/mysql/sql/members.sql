@@ -2,7 +2,7 @@
 
 -- MySQL cannot write and read rows in one statement, but it can return one number: so a heartbeat asks whether the list
 -- of members is still the one with {mark}. LAST_INSERT_ID() is then the time, and 0 if the list has changed. The mark of
--- a list is the XOR of a hash of each row. The hash of one's own row leaves out `says`, which one knows.
+-- a list is the XOR of a hash of each row. The hash of the asking instance's row leaves out `says`, which it knows.
 --
 -- A member that is back after it was taken for dead has joined again.
 -- name: beat

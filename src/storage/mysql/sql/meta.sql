@@ -3,7 +3,7 @@
 -- name: meta
 SELECT value FROM retry_meta WHERE name = {name};
 
--- A value that is there already stays.
+-- An existing value stays.
 -- name: agree_on_meta
 INSERT INTO retry_meta (name, value) VALUES ({name}, {value})
 ON DUPLICATE KEY UPDATE name = name;

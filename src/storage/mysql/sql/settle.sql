@@ -56,8 +56,8 @@ DELETE t
 FROM JSON_TABLE('[{ids}]', '$[*]' COLUMNS (id BIGINT PATH '$')) AS n
   STRAIGHT_JOIN {table} AS t FORCE INDEX (PRIMARY) ON t.id = n.id;
 
--- {rows}: id, error, next_at, attempt or null. The task is pending again, and the ticket with the old version is worth
--- nothing. An error is noted if there is one.
+-- {rows}: id, error, next_at, attempt or null. The task is pending again, and a ticket with the old version is void.
+-- An error is noted if there is one.
 -- name: retry
 UPDATE JSON_TABLE('[{rows}]', '$[*]' COLUMNS (
     id BIGINT PATH '$[0]',
