@@ -4,7 +4,7 @@
 #   libeasyretry0       the shared library; only in a build with BUILD_SHARED_LIBS, as the next one
 #   libeasyretry-dev    headers, and the files for CMake and pkg-config
 #
-# Needs dpkg-dev for -G DEB, rpm for -G RPM.
+# Needs dpkg-dev and file for -G DEB, rpm for -G RPM.
 include(GNUInstallDirs)
 set(packaging ${CMAKE_CURRENT_LIST_DIR})
 set(CPACK_COMPONENTS_ALL)
