@@ -27,10 +27,7 @@ void print(const ReshardPlan& plan) {
 }
 
 void print_dry_run(const ReshardPlan& plan) {
-  if (plan.leased > 0) {
-    fmt::print("{} tasks are running, one of them on {}: stop all instances first\n", plan.leased,
-               printable(plan.holder));
-  }
+  if (plan.leased > 0) fmt::print("{}: stop all instances first\n", printable(plan.running_tasks()));
   fmt::print("nothing was changed\n");
 }
 
