@@ -83,6 +83,9 @@ struct NewRules {
   task::RetryRules rules;
 };
 
+// A row that load() reads. It is not a DueTask, because it has what only the store needs: the shard and the place, with
+// which rows of several tables are merged and the next page is found, and the name of its handler, because the number in
+// a DueTask is an index into one LoadReply. server_store.cpp makes DueTasks of these rows.
 struct DueRow {
   ShardId shard{};
   Ticket ticket;
