@@ -44,7 +44,7 @@ void add_migrate_command(CLI::App& app) {
   command->add_option("--to", options->to, "A version on the way, instead of the newest");
   command->add_flag("--dry-run", options->dry_run, "Print the SQL and change nothing");
   command->footer(
-      "Instances of the release before may work on meanwhile. Can be interrupted at any time; the same command "
+      "Instances of the previous release may keep running meanwhile. Can be interrupted at any time; the same command "
       "continues.");
   command->callback([options] { run(*options); });
 }

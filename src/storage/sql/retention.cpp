@@ -71,7 +71,7 @@ TimePoint RetentionSweep::remove(Session& session, const std::string& history, c
   }
   std::sort(ids.begin(), ids.end());
   if (ids.empty()) return slice.end;
-  walk.what == Expiring::tasks ? session.remove(history, ids) : session.ledger().remove_arguments(history, ids);
+  walk.what == Expiry::tasks ? session.remove(history, ids) : session.ledger().remove_arguments(history, ids);
   return slice.end;
 }
 

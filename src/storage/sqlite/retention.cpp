@@ -27,7 +27,7 @@ RetentionMarks marks_in(Connection& db) {
 }
 
 void mark(Connection& db, const Walk& walk) {
-  const bool tasks = walk.what == Expiring::tasks;
+  const bool tasks = walk.what == Expiry::tasks;
   db.prepare(statements::mark_retention)
       .bind(1, walk.name_space)
       .bind(2, walk.handlers.front())
@@ -103,7 +103,7 @@ std::optional<RetentionSweep::Place> RetentionSweep::remove_some(Session& sessio
     const TaskId after = month == from.month ? from.after : TaskId{};
     const std::vector<TaskId> ids = ids_in_month(session.db, query_of(from.walk, after), month);
     if (ids.empty()) continue;
-    if (from.walk.what == Expiring::tasks) {
+    if (from.walk.what == Expiry::tasks) {
       remove_tasks(session, month, ids);
     } else {
       remove_arguments(session.db, month, ids);

@@ -121,7 +121,7 @@ void Writer::run(GroupCommit::Group group) {
 }
 
 std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
-  During during = During::work;
+  Phase phase = Phase::work;
   bool begun = false;
   try {
     if (trust_.broken()) read_back();
@@ -132,7 +132,7 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
     for (GroupCommit::Entry* entry : group) static_cast<Write*>(entry)->apply(*session_, now);
     session_->write_sums();
     session_->space.reserve();
-    during = During::commit;
+    phase = Phase::commit;
     session_->commit.run();
     const std::uint64_t number = disk_.committed();
     if (!trust_.holds(epoch)) throw SqliteError{SQLITE_IOERR_FSYNC, trust_.why()};  // a sync of an earlier group failed
@@ -143,7 +143,7 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
     }
     return std::nullopt;
   } catch (const SqliteError& error) {
-    return failed(error, during, begun);
+    return failed(error, phase, begun);
   } catch (const StoreError& refusal) {
     roll_back();
     return Failed{refusal.error(), true};
@@ -161,7 +161,7 @@ void Writer::wait_for_sync(GroupCommit::Group group) {
     if (write.commit == 0) continue;
     const int code = disk_.wait_for(write.commit, [this] { return sync_log(); });
     if (code == SQLITE_OK && trust_.holds(write.epoch)) continue;
-    write.error = to_error({SQLITE_IOERR_FSYNC, trust_.why()}, write.where, During::commit);
+    write.error = to_error({SQLITE_IOERR_FSYNC, trust_.why()}, write.where, Phase::commit);
   }
 }
 
@@ -267,8 +267,8 @@ void Writer::replace_session(std::unique_ptr<Session> by) {
   session_ = std::move(by);
 }
 
-Writer::Failed Writer::failed(const SqliteError& error, During during, bool begun) {
-  Failed failure{to_error(error, {}, during), begun, error.code() == SQLITE_FULL};
+Writer::Failed Writer::failed(const SqliteError& error, Phase phase, bool begun) {
+  Failed failure{to_error(error, {}, phase), begun, error.code() == SQLITE_FULL};
   if (breaks_connection(error)) trust_.lose(error.what());
   roll_back();
   if (failure.error.code == Errc::in_doubt) failure.alone_may_work = false;  // it may be stored already

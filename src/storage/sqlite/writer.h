@@ -114,7 +114,7 @@ class Writer {
   void retire_versions(Session& session);
   void distrust(const std::string& cause);
   void replace_session(std::unique_ptr<Session> by);
-  Failed failed(const SqliteError& error, During during, bool begun);
+  Failed failed(const SqliteError& error, Phase phase, bool begun);
   void roll_back();
 
   // Fixed after construction
