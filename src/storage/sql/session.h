@@ -20,7 +20,6 @@
 #include "storage/reshard.h"
 #include "storage/retention.h"
 #include "storage/server/connection_pool.h"
-#include "storage/server/locks.h"
 #include "storage/server/server_error.h"
 #include "storage/store.h"
 #include "task/task_id.h"
@@ -83,9 +82,7 @@ struct NewRules {
   task::RetryRules rules;
 };
 
-// A row that load() reads. It is not a DueTask, because it has what only the store needs: the shard and the place, with
-// which rows of several tables are merged and the next page is found, and the name of its handler, because the number in
-// a DueTask is an index into one LoadReply. server_store.cpp makes DueTasks of these rows.
+// Not a DueTask: merging tables and paging need its shard and place, and no LoadReply has numbered its handler yet.
 struct DueRow {
   ShardId shard{};
   Ticket ticket;
