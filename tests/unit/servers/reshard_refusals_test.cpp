@@ -40,8 +40,7 @@ TEST_P(ReshardRefusals, WhileATaskIsLeasedItIsRefusedAndNothingIsChanged) {
     const auto store = open(layout, 64);
     ASSERT_TRUE(store->insert(many(50)));
     ASSERT_NE(claim(*store, insert(*store, a_task()), 1min), Ticket{});
-    EXPECT_THAT(refusal(32),
-                AllOf(HasSubstr("1 task is running, on worker"), HasSubstr("stop all instances")));
+    EXPECT_THAT(refusal(32), AllOf(HasSubstr("1 task is running, on worker"), HasSubstr("stop all instances")));
     EXPECT_EQ(number(), "64");
     EXPECT_EQ(misnumbered(layout, 64), 0);
     clock.advance(1min);
