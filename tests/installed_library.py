@@ -25,7 +25,7 @@ def run(*command, **options):
 
 
 def said_by(program, **options):
-    """What the program says. Its database is beside it."""
+    """Returns the output of the program. Its database is in the same folder."""
     return run(program, cwd=program.parent, **options)
 
 

@@ -17,7 +17,7 @@ ALLOWED = {
     "tests/e2e/waiting.py": (1, "polls; what Python tests use instead of sleeping"),
 
     # Commands that poll other processes
-    "apps/easyretry/split_command.cpp": (1, "polls until other instances have taken the next step"),
+    "apps/easyretry/layout_commands.cpp": (1, "polls until other instances have taken the next step"),
     "apps/easyretry/tasks/change_tasks.cpp": (1, "polls a job of the daemon"),
 
     # Benchmarks measure by the wall clock

@@ -1,4 +1,4 @@
-"""What processes of tests/fault/kill_worker.cpp have done, as they wrote it down."""
+"""The journals in which processes of tests/fault/kill_worker.cpp record what they do."""
 import collections
 import pathlib
 

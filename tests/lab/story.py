@@ -1,4 +1,4 @@
-"""What happened in a run of the lab: the journals of the processes, the faults, and the rows at the end.
+"""The events of a run of the lab: the journals of the processes, the faults, and the rows at the end.
 
 Knows the format of the journals (lab_worker.cpp) and of the API's tasks, and nothing else of EasyRetry. Times are
 microseconds of the machine's steady clock, except where a name says wall.

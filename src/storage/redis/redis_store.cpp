@@ -371,7 +371,7 @@ MigrationPlan migrate_redis(const RedisOptions& options, const MigrateRequest& r
   });
   MigrationPlan plan{.from = stored.value_or(0)};
   plan.to = target_version(request, plan.from, redis::kLayoutVersion);
-  if (!request.only_plan) open_redis(options);
+  if (!request.only_plan && plan.to > plan.from) open_redis(options);
   return plan;
 }
 

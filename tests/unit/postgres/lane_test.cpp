@@ -1,10 +1,10 @@
-#include "storage/sql/lane.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
 
-namespace easyretry::storage::sql {
+#include "storage/postgres/params.h"
+
+namespace easyretry::storage::postgres {
 namespace {
 
 // Rows are stored under these numbers: they must not change.
@@ -29,4 +29,4 @@ TEST(Lane, IsAnotherForEachShardAndForOtherNamespaces) {
 }
 
 }  // namespace
-}  // namespace easyretry::storage::sql
+}  // namespace easyretry::storage::postgres

@@ -1,5 +1,6 @@
 #pragma once
-// The traces of an engine inside an application, which a part of the library sends (trace/trace_service.h).
+// The alerts and the traces of an engine inside an application. Parts of the library send them (alert/alert_service.h,
+// trace/trace_service.h).
 
 #include <memory>
 
@@ -12,6 +13,21 @@ class Core;
 }
 
 namespace easyretry::call {
+
+class AlertSender {
+ public:
+  virtual ~AlertSender() = default;
+  // Call it after the engine has stopped: its last events are sent, for a few seconds at most.
+  virtual void stop() = 0;
+};
+
+struct AlertsPart {
+  // Listens to the engine, which outlives the result and has not started yet. Throws std::invalid_argument that names
+  // the channel that is wrong.
+  std::unique_ptr<AlertSender> (*open)(const Config& config, engine::Core& engine);
+};
+
+extern "C" EASYRETRY_OPTIONAL const AlertsPart* easyretry_alerts();
 
 class TraceSender {
  public:

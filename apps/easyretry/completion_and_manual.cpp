@@ -1,18 +1,74 @@
-// Scripts that complete commands, options and the values of options. Where an option takes any value, file names are
-// offered.
+// Shell completion and the manual page. Both are generated from the commands and options that CLI11 knows, so they are
+// never out of date.
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <easyretry/version.h>
+
 #include "command_line.h"
-#include "command_tree.h"
 #include "commands.h"
 
 namespace easyretry::app {
 namespace {
+
+struct CommandOption {
+  std::vector<std::string> names{};  // "-h", "--help"; empty for a positional argument
+  std::string argument{};            // "ID", for a positional argument
+  std::string description{};
+  bool takes_value = false;
+  std::vector<std::string> values{};  // empty if they are not known
+  bool required = false;
+};
+
+struct Command {
+  std::string path;  // "easyretry tasks list"
+  std::string name;  // "list"
+  std::string description;
+  std::vector<CommandOption> options{};
+  std::vector<Command> commands{};
+};
+
+CommandOption option_of(const CLI::Option& option) {
+  CommandOption made;
+  for (const std::string& name : option.get_snames()) made.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) made.names.push_back("--" + name);
+  if (made.names.empty()) made.argument = option.get_name(true);
+  made.description = option.get_description();
+  made.takes_value = option.get_items_expected_max() != 0;  // the type of a flag has a size as well
+  made.values = known_values(option);
+  made.required = option.get_required();
+  return made;
+}
+
+Command build(const CLI::App& app, const std::string& above) {
+  Command command{above + app.get_name(), app.get_name(), app.get_description()};
+  for (const CLI::Option* option : app.get_options()) command.options.push_back(option_of(*option));
+  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
+    command.commands.push_back(build(*below, command.path + " "));
+  }
+  return command;
+}
+
+void collect(const Command& command, std::vector<const Command*>& all) {
+  all.push_back(&command);
+  for (const Command& below : command.commands) collect(below, all);
+}
+
+Command command_tree(const CLI::App& app) {
+  return build(app, "");
+}
+
+// The command itself and all its subcommands, in the order of the help.
+std::vector<const Command*> all_of(const Command& command) {
+  std::vector<const Command*> all;
+  collect(command, all);
+  return all;
+}
 
 // In single quotes; `escaped` replaces a single quote inside.
 std::string quoted(std::string_view text, std::string_view escaped) {
@@ -185,6 +241,94 @@ void add_completion_command(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
   one_of(command->add_option("shell", *shell, "The shell"), {"bash", "zsh", "fish"})->required();
   command->callback([shell, &app] { fmt::print("{}", script_for(*shell, app)); });
+}
+
+namespace {
+
+// Escapes the characters that have a meaning in roff: backslash, hyphen, and a leading dot or quote.
+std::string roff(std::string_view text) {
+  std::string made;
+  for (const char c : text) {
+    if (c == '\\')
+      made += "\\e";
+    else if (c == '-')
+      made += "\\-";
+    else
+      made += c;
+  }
+  return made.starts_with('.') || made.starts_with('\'') ? "\\&" + made : made;
+}
+
+// A longer list of values cannot be broken into lines there. It follows the description instead.
+constexpr std::size_t kLongestHeading = 40;
+
+std::string heading(const CommandOption& option) {
+  std::string names;
+  for (const std::string& name : option.names) names += (names.empty() ? "" : ", ") + ("\\fB" + roff(name)) + "\\fR";
+  if (option.names.empty()) return "\\fI" + roff(option.argument) + "\\fR";
+  if (!option.takes_value) return names;
+  const std::string values = fmt::format("{}", fmt::join(option.values, "|"));
+  const bool fits = !values.empty() && values.size() <= kLongestHeading;
+  return names + " \\fI" + (fits ? roff(values) : "VALUE") + "\\fR";
+}
+
+std::string section(const Command& command) {
+  std::string text = fmt::format(".SS {}\n{}\n", roff(command.path), roff(command.description));
+  for (const CommandOption& option : command.options) {
+    if (!option.names.empty() && option.names.back() == "--help") continue;
+    const std::string values = fmt::format("{}", fmt::join(option.values, ", "));
+    const bool listed = values.size() > kLongestHeading;
+    text += fmt::format(".TP\n{}\n{}{}{}\n", heading(option), roff(option.description),
+                        listed ? ": " + roff(values) : "", option.required ? " (required)" : "");
+  }
+  return text;
+}
+
+std::string manual(const Command& root) {
+  std::string commands;
+  for (const Command* command : all_of(root)) {
+    if (command != &root) commands += section(*command);
+  }
+  return fmt::format(R"(.\" Generated by `{0} manual`.
+.TH {1} 1 "" "{0} {2}" "User commands"
+.SH NAME
+{0} \- stores failed calls and retries them
+.SH SYNOPSIS
+.B {0}
+.I COMMAND
+.RI [ OPTION ]...
+.SH DESCRIPTION
+{3}
+.SH COMMANDS
+Each command explains its options with \fB\-\-help\fR.
+{4}.SH ENVIRONMENT
+.TP
+.B EASYRETRY_TOKEN
+The token to send to a daemon.
+.TP
+.BR EASYRETRY_STORE ", " EASYRETRY_WORKERS " and so on"
+Override the keys of the configuration, in capitals.
+.TP
+.B NO_COLOR
+Turns off colours on a terminal.
+.SH FILES
+.TP
+.I easyretry.yaml
+The default configuration file.
+.TP
+.I easyretry.tokens
+The hashes of the tokens that a daemon accepts.
+.SH EXIT STATUS
+0 on success, 1 on failure, 2 if the command line was invalid.
+)",
+                     root.name, "EASYRETRY", EASYRETRY_VERSION, roff(root.description), commands);
+}
+
+}  // namespace
+
+void add_manual_command(CLI::App& app) {
+  auto* command = app.add_subcommand("manual", "Prints this program's manual page: easyretry manual | man -l -");
+  command->callback([&app] { fmt::print("{}", manual(command_tree(app))); });
 }
 
 }  // namespace easyretry::app
