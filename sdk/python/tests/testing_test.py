@@ -4,7 +4,7 @@ import asyncio
 import unittest
 
 import here  # noqa: F401
-from easyretry import App, Conflict, GiveUp, NoValueYet, Policy, RetryAfter, StoreError, Unavailable, current_task
+from easyretry import App, Conflict, GiveUp, InDoubt, NoValueYet, Policy, RetryAfter, StoreError, Unavailable, current_task
 from easyretry.testing import Manual
 
 
@@ -91,6 +91,12 @@ class Tests(unittest.TestCase):
 
 class CardRefused(Exception):
     pass
+
+
+def refusing(trouble):
+    def settle(*_):
+        raise trouble
+    return settle
 
 
 class Calls(unittest.TestCase):
@@ -217,6 +223,62 @@ class Calls(unittest.TestCase):
             pay({"id": 1})
         self.assertIsInstance(caught.exception.failure, ConnectionError)
         self.assertIsInstance(caught.exception.__cause__, Unavailable)
+
+    def test_the_value_of_a_success_that_cannot_be_reported_reaches_the_caller(self):
+        for trouble in (Conflict(409, "lease_lost", "the lease expired"), Unavailable("no daemon"), InDoubt("no answer")):
+            with self.subTest(trouble):
+                pay = self.pay(persist="always")
+                self.manual.settle = refusing(trouble)
+                with self.assertLogs("easyretry", "WARNING") as logged:
+                    self.assertEqual(pay({"id": 1}).value, "paid")
+                self.assertIn("may run again", logged.output[0])
+                self.assertEqual(len(self.manual.live), 1, "a worker runs it when its lease has expired")
+
+    def test_a_failure_whose_end_cannot_be_reported_reaches_the_caller_as_it_is(self):
+        for persist in ("always", "on_failure"):
+            with self.subTest(persist):
+                pay = self.pay(persist=persist)
+                self.manual.settle = refusing(Conflict(409, "lease_lost", "the lease expired"))
+                self.answers = [CardRefused("no funds")]
+                with self.assertLogs("easyretry", "WARNING"), self.assertRaises(CardRefused):
+                    pay({"id": 1})
+
+    def test_a_stored_failure_that_cannot_be_reported_is_stored_all_the_same(self):
+        pay = self.pay()
+        self.manual.settle = refusing(Unavailable("no daemon"))
+        self.answers = [ConnectionError("busy")]
+        with self.assertLogs("easyretry", "WARNING"):
+            self.assertEqual(pay({"id": 1}).state, "stored")
+
+    def test_a_call_in_a_first_attempt_that_is_not_stored_is_like_any_other(self):
+        for persist in ("retry_only", "on_failure", "manual"):
+            with self.subTest(persist):
+                pay, checkout = self.pay(), self.around(persist)
+                self.answers = [ConnectionError("busy")]
+                self.assertTrue(checkout(pay))
+                self.assertEqual([task.handler for task in self.manual.live], ["pay"])
+
+    def test_a_call_in_a_first_attempt_that_is_stored_only_calls(self):
+        pay, checkout = self.pay(), self.around("always")
+        self.answers = [ConnectionError("busy")]
+        self.assertEqual(checkout(pay).state, "stored")
+        self.assertEqual([task.handler for task in self.manual.live], ["checkout"])
+        self.assertEqual(pay({"id": 2}).state, "succeeded", "afterwards, a call is like any other")
+        self.answers = [ConnectionError("busy")]
+        self.assertEqual(pay({"id": 3}).state, "stored")
+
+    def around(self, persist):
+        """A function that calls `pay`, and is called with this strategy."""
+        inner = []
+
+        @self.manual.app.retryable("checkout", persist=persist)
+        def checkout():
+            inner[0]({"id": 1})
+
+        def call(pay):
+            inner.append(pay)
+            return checkout()
+        return call
 
     def test_coroutines_are_awaited(self):
         app = App(token="none")

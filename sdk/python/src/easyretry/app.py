@@ -13,7 +13,8 @@ from typing import Any, Callable, Dict, Optional, TypeVar, Union
 from .client import AsyncClient, Client
 from .daemon import Daemon
 from .execution import Handler
-from .retryable import AsyncRetryable, Retryable, Rules, judged
+from .retryable import AsyncRetryable, Retryable
+from .rules import Rules, judged
 from .submission import Seconds, seconds_of
 from .worker import Worker, WorkerOptions
 
@@ -63,7 +64,7 @@ class App:
         def register(function: Callable[..., Any]) -> Union[Retryable[Any], AsyncRetryable[Any]]:
             self.add(Handler(name, judged(function, checked)))
             kind = AsyncRetryable if inspect.iscoroutinefunction(function) else Retryable
-            named: Union[Retryable[Any], AsyncRetryable[Any]] = kind(lambda: self.client, name, function, checked)
+            named: Union[Retryable[Any], AsyncRetryable[Any]] = kind(lambda: self.client, name, function, checked, self.log)
             functools.update_wrapper(named, function)
             return named
         return register
