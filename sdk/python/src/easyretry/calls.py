@@ -11,7 +11,7 @@ from typing import ContextManager, Generic, Iterator, Optional
 
 from .client import Client
 from .errors import EasyRetryError, StoreError
-from .outcome import Outcome, of_error, of_result
+from .outcome import Outcome, of_error, of_result, sendable
 from .rules import Attempt, R, Rules
 from .submission import NewTask, Submitted
 from .task import current_task
@@ -31,6 +31,10 @@ def only_calling() -> Iterator[None]:
         yield
     finally:
         _only_calls.reset(token)
+
+
+def nothing_special() -> ContextManager[None]:
+    return contextlib.nullcontext()
 
 
 class Call(Generic[R]):
@@ -57,7 +61,7 @@ class Call(Generic[R]):
 
     def calling(self) -> ContextManager[None]:
         """Around the call of the function. If it is stored, it is a task, and calls that it makes are part of it."""
-        return only_calling() if self.leased is not None else contextlib.nullcontext()
+        return only_calling() if self.leased is not None else nothing_special()
 
     def returned(self, value: R) -> Attempt[R]:
         attempt = self.rules.judge(value)
@@ -91,13 +95,19 @@ class Call(Generic[R]):
         leased = self.leased
         if self.rules.persist == "on_failure":
             leased = self.keep(failure)
-        if leased is not None and leased.created:
-            self.tell(leased, outcome)
+        if leased is not None:
+            self.report(leased, outcome)
 
     def store_retry(self, outcome: Outcome, failure: Optional[BaseException]) -> str:
         """The daemon's policy decides when the next attempt is due, so the failure is reported as that of a leased task."""
-        leased = self.leased or self.keep(failure)
-        if leased.created:
+        return self.report(self.leased or self.keep(failure), outcome)
+
+    def store(self, why: str) -> str:
+        """Stores a call that the caller has made itself, and that has failed."""
+        return self.report(self.store_leased(), Outcome("fail", error=sendable(why)))
+
+    def report(self, leased: Submitted, outcome: Outcome) -> str:
+        if leased.created:  # otherwise a task with this key is live, and has another owner
             self.tell(leased, outcome)
         return leased.id
 

@@ -109,7 +109,7 @@ class Line:
     and `abort` may be called from another thread."""
 
     def __init__(self, address: Address) -> None:
-        self.connection = address.connection()
+        self.connection: Any = address.connection()  # not typed: its socket is replaced by a TimedSocket
         self.was_used = False  # it has carried a request, so the daemon may have closed it since
         self.was_sent = False  # the last request has begun to leave this process
         self.lock = threading.Lock()

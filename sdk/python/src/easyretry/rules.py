@@ -3,14 +3,15 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from typing import Any, Callable, Generic, Iterator, Optional, Tuple, Type, TypeVar
+from typing import Any, Callable, Generic, Iterator, Literal, Optional, Tuple, Type, TypeVar
 
 from .errors import GiveUp, NoValueYet, RetryAfter
 from .outcome import error_text
 from .submission import Policy, Seconds
 
 R = TypeVar("R")
-PERSIST = ("retry_only", "on_failure", "always", "manual")
+Persist = Literal["retry_only", "on_failure", "always", "manual", "never"]
+PERSIST = ("retry_only", "on_failure", "always", "manual", "never")
 Errors = Tuple[Type[BaseException], ...]
 
 
@@ -38,7 +39,7 @@ class Attempt(Generic[R]):
 class Rules(Generic[R]):
     """When a direct call is a success, when it is worth retrying, and when it is stored."""
 
-    def __init__(self, persist: str = "retry_only", retry_on: Errors = (Exception,), never_retry: Errors = (),
+    def __init__(self, persist: Persist = "retry_only", retry_on: Errors = (Exception,), never_retry: Errors = (),
                  success_when: Optional[Callable[[R], bool]] = None, policy: Optional[Policy] = None, lease: Seconds = 30.0,
                  rethrow: bool = False) -> None:
         if persist not in PERSIST:
