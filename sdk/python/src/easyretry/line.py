@@ -120,10 +120,7 @@ class Line:
         `was_sent` then says whether the daemon may have got it."""
         self.was_sent = False
         if self.connection.sock is None:
-            self.connection.timeout = min(CONNECT_SECONDS, time_left(until))
-            self.connection.connect()
-            self.connection.sock = TimedSocket(self.connection.sock)
-            self.was_used = False
+            self.connect(until)
         self.connection.sock.until = until
         time_left(until)
         self.was_sent = True
@@ -142,6 +139,12 @@ class Line:
             self.close()
         self.was_used = True
         return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, data)
+
+    def connect(self, until: float) -> None:
+        self.connection.timeout = min(CONNECT_SECONDS, time_left(until))
+        self.connection.connect()
+        self.connection.sock = TimedSocket(self.connection.sock)
+        self.was_used = False
 
     def close(self) -> None:
         self.connection.close()
