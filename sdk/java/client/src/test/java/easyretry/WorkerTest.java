@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 class WorkerTest {
   private final Queue<String> tasks = new ConcurrentLinkedQueue<>();
   private final List<String> settled = new CopyOnWriteArrayList<>(); // paths and bodies
+  private final List<Long> polls = new CopyOnWriteArrayList<>();
   private final AtomicInteger asked = new AtomicInteger(); // how often the state of a task
   private final CountDownLatch over = new CountDownLatch(1);
   private volatile boolean renewalsHang;
@@ -62,6 +63,7 @@ class WorkerTest {
     try {
       switch (path) {
         case "/v1/leases" -> {
+          polls.add(System.nanoTime());
           String task = tasks.poll();
           over.await(task == null ? 20 : 0, TimeUnit.MILLISECONDS);
           return "{\"tasks\":[" + (task == null ? "" : task) + "]}";
@@ -150,6 +152,25 @@ class WorkerTest {
     give("h");
     app.start();
     RealDaemon.until("both are settled", () -> settled.size() == 2);
+  }
+
+  @Test
+  void aDaemonThatAnswersAPollAtOnceIsNotAskedWithoutPauses() throws Exception {
+    app(Duration.ofMinutes(1));
+    for (Duration waiting : List.of(Duration.ZERO, Duration.ofSeconds(20))) { // or the daemon closes its queue, because it stops
+      polls.clear();
+      App polling = new App(app.settings().waiting(waiting).mostPause(Duration.ofMillis(400)));
+      CountDownLatch ran = new CountDownLatch(1);
+      polling.action("h", Object.class, nothing -> ran.countDown());
+      try (polling) {
+        polling.start();
+        RealDaemon.until("it polls", () -> polls.size() >= 6);
+        long ms = TimeUnit.NANOSECONDS.toMillis(polls.get(5) - polls.get(0));
+        assertTrue(ms > 500, ms + " ms; it pauses for 100, 200, 400, 400 and 400 ms, of which half may be missing");
+        give("h");
+        assertTrue(ran.await(60, TimeUnit.SECONDS));
+      }
+    }
   }
 
   @Test
