@@ -248,6 +248,10 @@ TEST(TaskTraceIds, AnAttemptThatDoesNotCountLeavesTheIdToTheOneThatDoes) {
   EXPECT_FALSE(handed_back.failed);
 }
 
+TEST(TaskTraceIds, AnAttemptThatASubmitterNamesWithoutAFailureIsNotLinkedTo) {
+  EXPECT_THAT(attempt_told(engine::Interrupt::none, task::Settlement::Kind::finish).links, IsEmpty());
+}
+
 TEST(TaskTraceIds, WithoutAListenerTheHandlerGetsTheIdsOfTheSubmitter) {
   easyretry::testing::ManualEngine engine;
   std::string seen;

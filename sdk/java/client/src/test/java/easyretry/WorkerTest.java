@@ -30,6 +30,7 @@ class WorkerTest {
   private final AtomicInteger asked = new AtomicInteger(); // how often the state of a task
   private final CountDownLatch over = new CountDownLatch(1);
   private volatile boolean renewalsHang;
+  private volatile CountDownLatch pollsAnswered = new CountDownLatch(0);
   private HttpServer server;
   private App app;
 
@@ -64,6 +65,7 @@ class WorkerTest {
       switch (path) {
         case "/v1/leases" -> {
           polls.add(System.nanoTime());
+          pollsAnswered.await(60, TimeUnit.SECONDS);
           String task = tasks.poll();
           over.await(task == null ? 20 : 0, TimeUnit.MILLISECONDS);
           return "{\"tasks\":[" + (task == null ? "" : task) + "]}";
@@ -171,6 +173,23 @@ class WorkerTest {
         assertTrue(ran.await(60, TimeUnit.SECONDS));
       }
     }
+  }
+
+  @Test
+  void aTaskThatFallsDueAsTheLastPollIsClosedIsLeftToItsLease() throws Exception {
+    CountDownLatch due = new CountDownLatch(1);
+    pollsAnswered = due;
+    List<String> ran = new CopyOnWriteArrayList<>();
+    app(Duration.ofMinutes(1)).handler("h", task -> ran.add(task.id()));
+    app.start();
+    RealDaemon.until("it polls", () -> polls.size() == 1);
+    app.stop(); // closes the connection, because no answer comes
+    give("h");
+    due.countDown();
+    RealDaemon.until("the daemon has given it out", tasks::isEmpty);
+    assertEquals(List.of(), ran, "nobody is there to run it");
+    assertEquals(List.of(), settled, "or to hand it back: it runs when its lease has expired");
+    assertEquals(1, polls.size());
   }
 
   @Test
