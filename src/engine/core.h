@@ -267,6 +267,7 @@ class Core {
   Outcomes& outcomes() { return *outcomes_; }
 
  private:
+  void refuse_what_the_daemon_decides(const std::string& handler, const HandlerOptions& options) const;
   Instant lent_until(Millis lease);
   // Replaces an earlier order with the same key.
   Result<void> store_order(const StoredOrder& order);

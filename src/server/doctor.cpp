@@ -198,7 +198,7 @@ Finding late_tasks(const Late& late, const Lateness& bounds, const std::string& 
   }
   if (handlers.empty() && late.complete) return {Health::ok, kLate, "none", "", "late_none"};
   if (handlers.empty()) {
-    return {Health::warn, kLate, "not all were looked at: very many tasks of paused handlers are due before them",
+    return {Health::fail, kLate, "not all were looked at: very many tasks of paused handlers are due before them",
             "resume or cancel those: `easyretry handlers` lists them", "late_incomplete"};
   }
   std::sort(handlers.begin(), handlers.end(), std::greater<>{});
