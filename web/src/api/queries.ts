@@ -2,7 +2,7 @@
 import { QueryClient, keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ListKind } from '../lib/filters';
 import { ofNamespace, parseMetrics } from '../lib/metrics';
-import { filled } from '../lib/series';
+import { ended } from '../lib/series';
 import { ApiError, getJson, getNamespace, getText } from './client';
 import type { Circuit, Cluster, Doctor, ErrorGroups, Handler, Limit, Series } from './contract';
 
@@ -37,7 +37,7 @@ export function useSeries(step: Step, handler = '') {
   return useQuery({
     queryKey: ['series', step, handler],
     queryFn: ({ signal }) => getJson<Series>(`/v1/series?${search}`, signal),
-    select: filled,
+    select: ended,
     refetchInterval: step === '10s' ? 10_000 : 60_000,
     placeholderData: keepPreviousData,
   });
@@ -49,7 +49,7 @@ export function useRecent(handler: string, enabled: boolean) {
   return useQuery({
     queryKey: ['series', '10s', handler],
     queryFn: ({ signal }) => getJson<Series>(`/v1/series?${search}`, signal),
-    select: filled,
+    select: ended,
     refetchInterval: 60_000,
     enabled,
   });

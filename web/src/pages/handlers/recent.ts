@@ -1,5 +1,6 @@
 // What the last ten minutes of a handler say: its pace, how much of it fails, when its backlog is worked off.
 import type { Series } from '../../api/contract';
+import { stepsOf, sumOf, type Values } from '../../lib/series';
 
 const RECENT_MS = 600_000;
 
@@ -13,8 +14,8 @@ export interface Recent {
 // Undefined if nothing was measured yet.
 export function recentOf({ step_ms, series }: Series, live: number): Recent | undefined {
   const steps = Math.max(1, Math.round(RECENT_MS / step_ms));
-  const sum = (values: (number | null)[] = []) => values.slice(-steps).reduce<number>((total, value) => total + (value ?? 0), 0);
-  const covered = Math.min(steps, series.succeeded?.length ?? 0) * step_ms;
+  const sum = (values: Values = []) => sumOf(values.slice(-steps));
+  const covered = stepsOf(series.succeeded?.slice(-steps)) * step_ms;
   if (covered === 0) return undefined;
   const badly = sum(series.ended_badly);
   const ended = sum(series.succeeded) + badly;
