@@ -48,7 +48,7 @@ export function Skeleton({ lines }: { lines: number }) {
   );
 }
 
-export function Problem({ error, onAgain }: { error: unknown; onAgain?: () => void }) {
+export function Problem({ error, title, onAgain }: { error: unknown; title?: string; onAgain?: () => void }) {
   const { t } = useTranslation();
   const problem = error instanceof ApiError ? error : new ApiError(-1, 'page', String(error));
   if (problem.missingEndpoint) {
@@ -63,7 +63,8 @@ export function Problem({ error, onAgain }: { error: unknown; onAgain?: () => vo
     <div className="problem" role="alert">
       <TriangleAlert className="icon" aria-hidden />
       <div>
-        <p className="message">{said(problem, t)}</p>
+        {title && <p className="message">{title}</p>}
+        <p className={title ? '' : 'message'}>{said(problem, t)}</p>
         {problem.hint && (
           <p className="hint">
             <Ticked text={problem.hint} />

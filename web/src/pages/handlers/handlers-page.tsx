@@ -7,7 +7,7 @@ import { quantile, type Sample } from '../../lib/metrics';
 import { full, percent, rate, short } from '../../lib/numbers';
 import { duration } from '../../lib/time';
 import { allEnds, troubleOf } from '../../lib/trouble';
-import { Badge, Empty, Given, PageHead, TextLink } from '../../ui/basics';
+import { Empty, Given, PageHead, TextLink } from '../../ui/basics';
 import { Loaded } from '../../ui/card';
 import { ShareBar } from '../../ui/meter';
 import { OUTCOME_TONES } from '../../ui/task-badge';
@@ -15,6 +15,7 @@ import { Circuits } from './circuits';
 import { Limits } from './limits';
 import { SetLimitButton } from './limit-actions';
 import { HandlerBadge } from './handler-badge';
+import { OldestDue } from './oldest-due';
 import { PauseButton } from './pause-button';
 import { recentOf } from './recent';
 
@@ -62,7 +63,6 @@ export default function HandlersPage() {
                       <Row
                         key={handler.name}
                         handler={handler}
-                        lateMs={late[handler.name]}
                         metrics={metrics}
                         asks={i < MOST_RECENT}
                       />
@@ -86,12 +86,11 @@ export function runTime(metrics: Sample[], handler: string, q: number): string {
 
 interface RowProps {
   handler: Handler;
-  lateMs: number | undefined;
   metrics: Sample[];
   asks: boolean;
 }
 
-function Row({ handler, lateMs, metrics, asks }: RowProps) {
+function Row({ handler, metrics, asks }: RowProps) {
   const { t } = useTranslation();
   const series = useRecent(handler.name, asks).data;
   const recent = series && recentOf(series, handler.live);
@@ -113,7 +112,7 @@ function Row({ handler, lateMs, metrics, asks }: RowProps) {
         {short(handler.live)}
       </td>
       <td className="number" data-label={t('handlers.oldest')}>
-        {lateMs === undefined ? '–' : lateMs > 30_000 ? <Badge tone="warn">{duration(lateMs)}</Badge> : duration(lateMs)}
+        <OldestDue handler={handler.name} />
       </td>
       <td className="number" data-label={t('handlers.rate')}>
         {recent ? `${rate(recent.perSecond)}/s` : '–'}

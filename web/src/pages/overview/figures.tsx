@@ -41,6 +41,7 @@ export function Figures() {
 
   const live = handlers.data?.reduce((sum, each) => sum + each.live, 0);
   const oldest = cluster.data?.late_handlers_ms && Math.max(0, ...Object.values(cluster.data.late_handlers_ms));
+  const allSearched = cluster.data?.late_handlers_complete !== false;
   const running = metrics.data && sum(metrics.data, 'easyretry_running_tasks');
   const succeeded = of(hour, 'succeeded').slice(-6);
   const steps = stepsOf(succeeded);
@@ -56,9 +57,9 @@ export function Figures() {
       <Figure name={t('figures.running')} about={t('figures.runningAbout')} to="/tasks?state=running" value={show(running)} />
       <Figure
         name={t('figures.oldest')}
-        about={t('figures.oldestAbout')}
+        about={t(allSearched ? 'figures.oldestAbout' : 'handlers.notAllSearched')}
         to="/handlers"
-        value={oldest === 0 ? t('figures.nothingLate') : show(oldest, duration)}
+        value={oldest === 0 ? (allSearched ? t('figures.nothingLate') : '?') : show(oldest, (ms) => `${allSearched ? '' : '≥ '}${duration(ms)}`)}
         tone={oldest !== undefined && oldest > 30_000 ? 'warn' : 'accent'}
       />
       <Figure
