@@ -43,18 +43,6 @@ export function useSeries(step: Step, handler = '') {
   });
 }
 
-// Of one handler among many: asked for less often than the charts of its own page.
-export function useRecent(handler: string, enabled: boolean) {
-  const search = new URLSearchParams({ step: '10s', handler });
-  return useQuery({
-    queryKey: ['series', '10s', handler],
-    queryFn: ({ signal }) => getJson<Series>(`/v1/series?${search}`, signal),
-    select: ended,
-    refetchInterval: 60_000,
-    enabled,
-  });
-}
-
 export function useHandlers() {
   return useQuery({
     queryKey: ['changing', 'handlers'],

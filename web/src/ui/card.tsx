@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client';
 import { Button, Ticked } from './basics';
 import { CopyButton } from './copy';
-import { said } from './said';
+import { hintOf, said } from './said';
 
 export function Card(props: { title?: ReactNode; actions?: ReactNode; children: ReactNode; className?: string; flush?: boolean }) {
   return (
@@ -59,15 +59,16 @@ export function Problem({ error, title, onAgain }: { error: unknown; title?: str
       </div>
     );
   }
+  const hint = hintOf(problem, t);
   return (
     <div className="problem" role="alert">
       <TriangleAlert className="icon" aria-hidden />
       <div>
         {title && <p className="message">{title}</p>}
         <p className={title ? '' : 'message'}>{said(problem, t)}</p>
-        {problem.hint && (
+        {hint && (
           <p className="hint">
-            <Ticked text={problem.hint} />
+            <Ticked text={hint} />
           </p>
         )}
         {problem.requestId && (

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { changeOf } from '../../src/pages/task/edit-policy';
-import { etaMs, recentOf } from '../../src/pages/handlers/recent';
+import { recentOf } from '../../src/pages/handlers/recent';
 import { startsOf } from '../../src/pages/handlers/circuits';
 import { subjectOf } from '../../src/pages/handlers/limits';
 import { heat, shardCount } from '../../src/pages/instances/shards';
@@ -201,17 +201,17 @@ describe('series with steps that were not measured', () => {
 });
 
 describe('estimates', () => {
+  const recent = { measured_ms: 20_000, stored: 2, succeeded: 10, ended_badly: 0 };
   test('a backlog that grows has no end', () => {
-    const series = { step_ms: 10_000, from: 0, series: { stored: [1, 1], succeeded: [5, 5], ended_badly: [0, 0] } };
-    expect(etaMs(series, 80)).toBe(200_000);
-    expect(etaMs({ ...series, series: { ...series.series, stored: [9, 9] } }, 80)).toBeUndefined();
-    expect(etaMs(series, 0)).toBeUndefined();
+    expect(recentOf({ live: 80, recent })?.etaMs).toBe(200_000);
+    expect(recentOf({ live: 80, recent: { ...recent, stored: 18 } })?.etaMs).toBeUndefined();
+    expect(recentOf({ live: 0, recent })?.etaMs).toBeUndefined();
   });
 
   test('the last ten minutes of a handler: its pace and how much of it fails', () => {
-    const series = { step_ms: 10_000, from: '2026-11-18T12:00:00Z', series: { succeeded: [30, null, 50], ended_badly: [0, 0, 20], stored: [0, 0, 0] } };
-    expect(recentOf(series, 0)).toEqual({ perSecond: 100 / 20, ended: 100, badly: 20, etaMs: undefined });
-    expect(recentOf({ ...series, series: { succeeded: [null] } }, 5)).toBeUndefined();
+    const counts = { measured_ms: 20_000, stored: 0, succeeded: 80, ended_badly: 20 };
+    expect(recentOf({ live: 0, recent: counts })).toEqual({ perSecond: 100 / 20, ended: 100, badly: 20, etaMs: undefined });
+    expect(recentOf({ live: 5 })).toBeUndefined();
   });
 
   test('the worst handler comes first', () => {

@@ -2,7 +2,7 @@
 import { ArrowLeft, PauseCircle } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useSearch } from 'wouter';
-import { useHandlers, useMetrics, useSeries } from '../../api/queries';
+import { useHandlers, useMetrics } from '../../api/queries';
 import type { Handler } from '../../api/contract';
 import { listUrl } from '../../lib/filters';
 import { full } from '../../lib/numbers';
@@ -14,7 +14,7 @@ import { Time } from '../../ui/time';
 import { Ends, runTime } from './handlers-page';
 import { HandlerBadge } from './handler-badge';
 import { OldestDue } from './oldest-due';
-import { etaMs } from './recent';
+import { recentOf } from './recent';
 import { PauseButton } from './pause-button';
 
 export default function HandlerPage() {
@@ -41,7 +41,7 @@ export default function HandlerPage() {
 
 function View({ handler }: { handler: Handler }) {
   const { t, i18n } = useTranslation();
-  const eta = useEta(handler);
+  const eta = recentOf(handler)?.etaMs;
   const metrics = useMetrics().data ?? [];
   return (
     <>
@@ -124,9 +124,4 @@ function View({ handler }: { handler: Handler }) {
       <SeriesCharts handler={handler.name} />
     </>
   );
-}
-
-function useEta(handler: Handler): number | undefined {
-  const series = useSeries('10s', handler.name).data;
-  return series && etaMs(series, handler.live);
 }
