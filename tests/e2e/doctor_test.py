@@ -101,8 +101,12 @@ class OverHttp(DoctorCase):
         self.assertEqual(checks["paused"]["todo"], "to run them again: `easyretry handlers resume mail`")
         self.assertEqual([check["code"] for check in answer["checks"]],
                          ["instances", "late_none", "quarantined_none", "handlers_unserved", "paused"])
-        self.assertEqual(checks["paused"]["values"]["first"], "mail")
-        self.assertEqual(checks["paused"]["values"]["handlers"], checks["paused"]["what"])
+        self.assertEqual(checks["paused"]["values"], {"first": "mail"})
+        item = checks["paused"]["items"][0]
+        self.assertEqual((item["name"], item["tasks"], item["why"]), ("mail", "1", "gateway down"))
+        self.assertRegex(item["for_ms"], r"^\d+$")
+        self.assertEqual(checks["handlers"]["items"], [{"name": "mail", "tasks": "1"}])
+        self.assertEqual(checks["handlers"]["values"], {})
         where = ["--server", f"http://127.0.0.1:{daemon.port}"]
         said = self.examine(*where, code=0, EASYRETRY_TOKEN=daemon.token)
         self.assertEqual(said["paused"]["todo"], f"to run them again: `easyretry handlers resume mail {' '.join(where)}`")
