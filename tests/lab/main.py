@@ -65,7 +65,7 @@ def run(arguments):
             story, started = lab.run(arguments.seconds, before_the_faults=sabotage, patience=10)
         else:
             story, started = lab.run(arguments.seconds)
-    result = report.report_of(story, started, arguments, lab.fleet.unexpected)
+    result = report.report_of(story, started, arguments, lab.fleet.surprises())
     (folder / "report.json").write_text(json.dumps(result, indent=1))
     (folder / "report.txt").write_text(report.text_of(result))
     print(report.text_of(result), end="")

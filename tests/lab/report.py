@@ -42,7 +42,7 @@ def report_of(story, started, arguments, unexpected):
         "executions": {"all": len(runs), "cut off": sum(not run.answer for run in runs), "overtaken": len(story.contested())},
         "recovery": summary([one.whole for one in recoveries if one.undisturbed], story.promise.recovery),
         "disturbed recovery": summary([one.after for one in recoveries if not one.undisturbed], story.promise.recovery),
-        "return": summary([seconds for _, seconds in checker.returns(story)], story.promise.back),
+        "return": summary([one.seconds for one in checker.returns(story) if one.came], story.promise.back),
         "violations": violations,
         "ends": per_second(story, started),
         "bands": [{"what": fault.what, "start": (fault.start - started) / SECOND, "end": (fault.end - started) / SECOND, "store": not fault.life}
