@@ -119,6 +119,10 @@ void check_version(bool is_mariadb, unsigned long version) {
                                           dotted(oldest) + " or newer");
 }
 
+bool is_writable(std::string_view read_only) {
+  return read_only == "0" || read_only == "OFF";
+}
+
 bool Rows::next() {
   if (!result_) return false;
   row_ = mysql_fetch_row(result_.get());
@@ -176,7 +180,7 @@ void Connection::set_up(const MysqlAddress& address) {
 }
 
 void Connection::check_writable() {
-  if (ask("SELECT @@GLOBAL.read_only") == "0") return;
+  if (is_writable(ask("SELECT @@GLOBAL.read_only"))) return;
   throw ServerError(Trouble::overloaded,
                     "the server is read-only (@@read_only), such as a replica; connect to the primary");
 }
