@@ -73,7 +73,7 @@ class Fleet:
             self.lives += 1
             life = f"{self.lives:03}"
             url = self.store.through(self.network.ports[place]) if self.network else self.store.url
-            environment = {**os.environ, **self.settings, "MACHINE_NAME": f"machine-{life}", "MACHINE_STEP": "600"}
+            environment = {**os.environ, **self.store.environment(), **self.settings, "MACHINE_NAME": f"machine-{life}", "MACHINE_STEP": "600"}
             with open(self.folder / f"log-{life}", "w") as log:
                 process = subprocess.Popen([self.worker, url, self.journal(life), life], env=environment,
                                            stdin=subprocess.PIPE, stderr=log, text=True, cwd=self.folder)

@@ -15,7 +15,7 @@ class Ends(unittest.TestCase):
         worker = folder / "worker"
         worker.write_text(f"#!/bin/sh\n{script}\n")
         worker.chmod(0o755)
-        fleet = Fleet(types.SimpleNamespace(members=1, url="memory:"), worker, None, {}, 0, folder)
+        fleet = Fleet(types.SimpleNamespace(members=1, url="memory:", environment=dict), worker, None, {}, 0, folder)
         member = fleet.start(0)
         strike(fleet, member)
         member.process.wait()

@@ -31,6 +31,8 @@ def report_of(story, started, arguments, unexpected):
     violations += [{"invariant": "unexpected_end", "what": what} for what in unexpected]
     if len(story.acked) < ENOUGH * arguments.rate * arguments.seconds:
         violations.append({"invariant": "too_little", "what": f"only {len(story.acked)} submissions were acknowledged, so this run shows nothing"})
+    if sum(fault.what == "full disk" for fault in story.faults) >= 3 and not story.refused:
+        violations.append({"invariant": "too_little", "what": "no submission was refused, so this run shows nothing about a full disk"})
     struck = [fault for fault in story.faults if fault.what != "starved"]
     return {
         "store": arguments.store, "disk": arguments.disk, "seed": arguments.seed, "seconds": arguments.seconds, "commit": commit(),

@@ -17,7 +17,7 @@ class Promise:
     window: float = 1.0
     max_attempts: int = 3
     max_crashes: int = 3
-    back: float = 5.0  # after the store answers again, tasks run within this time
+    back: float = 5.0  # after the store is back, tasks run within this time, which depends on the store (stores.py)
     patience: float = 2.0  # later than this after a promised time is a violation
 
     @property
