@@ -132,6 +132,22 @@ class Galera(unittest.TestCase):
         times = [start, *(at for at in self.journals.start_times() if start < at < end)]
         return max((later - earlier for earlier, later in itertools.pairwise(times)), default=0)
 
+    def test_a_node_that_is_behind_is_not_taken_for_a_locked_row(self):
+        """A wait for other nodes that fails has the number of a lock wait."""
+        behind = self.cluster.nodes[2]
+        behind.set("wsrep_provider_options = 'repl.causal_read_timeout=PT1S'")
+        self.addCleanup(behind.set, "wsrep_provider_options = 'repl.causal_read_timeout=PT30S'")
+        self.work_at(behind.url)
+        self.wait_for_acknowledged(20)
+        with behind.that_applies_nothing():
+            self.work_at(self.cluster.nodes[0].url)
+            wait_until(lambda: "wsrep_sync_wait" in self.said(), "no process has said that the node is behind", nap=0.1)
+        wait_until(lambda: self.all_have_ended(), "not all tasks have ended", nap=0.5)
+        self.assertLessEqual(self.journals.acknowledged(), set(self.journals.told()))
+
+    def said(self):
+        return pathlib.Path(self.log.name).read_text()
+
     def test_no_attempt_too_many_if_each_process_has_a_node(self):
         self.assertEqual(self.cluster.size(), 3)
         for node in self.cluster.nodes:
