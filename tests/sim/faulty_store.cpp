@@ -31,7 +31,9 @@ auto FaultyStore::read(std::string_view verb, Request request) -> decltype(reque
 
 template <class Request>
 auto FaultyStore::change(std::string_view verb, Request request) -> decltype(request()) {
-  return travel(verb, std::move(request), weather_.fate_of_call(far_.instance), Errc::in_doubt);
+  const Fate fate = weather_.fate_of_call(far_.instance);
+  const bool too_late = fate == Fate::late && !far_.store->may_be_late(verb);
+  return travel(verb, std::move(request), too_late ? Fate::request_lost : fate, Errc::in_doubt);
 }
 
 template <class Request>
@@ -71,9 +73,9 @@ auto FaultyStore::travel(std::string_view verb, Request request, Fate fate, Errc
 }
 
 storage::InsertResult FaultyStore::insert(std::span<const NewTask> tasks) {
-  const auto ids = far_.store->draw_ids(tasks);
+  const auto ids = std::make_shared<std::vector<TaskId>>(far_.store->draw_ids(tasks));
   auto answer = change("insert", [far = far_, ids, tasks = copy(tasks)] {
-    auto reply = far.store->insert_as(ids, tasks);
+    auto reply = far.store->insert_as(*ids, tasks);
     for (std::size_t i = 0; reply && i < tasks.size(); ++i) {
       const storage::Inserted& stored = reply->tasks[i];
       if (!stored.created) continue;
@@ -82,14 +84,14 @@ storage::InsertResult FaultyStore::insert(std::span<const NewTask> tasks) {
     }
     return reply;
   });
-  if (!answer && answer.error().code == Errc::in_doubt) answer.error().ids = ids;
+  if (!answer && answer.error().code == Errc::in_doubt) answer.error().ids = *ids;
   return answer;
 }
 
 Result<storage::ClaimReply> FaultyStore::claim(const storage::ClaimRequest& request) {
   return change("claim", [far = far_, tickets = copy(request.tickets), owner = std::string{request.owner},
                           lease = request.lease, begin = request.begin] {
-    auto reply = far.store->claim({tickets, owner, lease, begin});
+    auto reply = far.tasks().claim({tickets, owner, lease, begin});
     if (!reply) return reply;
     for (const Ticket& ticket : tickets) {
       const auto won = std::find_if(reply->won.begin(), reply->won.end(),
@@ -112,7 +114,7 @@ Result<Applied> FaultyStore::settle(std::span<const Settlement> settlements) {
     if (std::any_of(settlements.begin(), settlements.end(), unstorable)) {
       return fail(Errc::invalid_argument, "sim.settle", "a text cannot be stored");
     }
-    auto reply = far.store->settle(settlements);
+    auto reply = far.tasks().settle(settlements);
     for (std::size_t i = 0; reply && i < settlements.size(); ++i) {
       const Settlement& s = settlements[i];
       if (reply->applied[i]) {
@@ -128,7 +130,7 @@ Result<Applied> FaultyStore::settle(std::span<const Settlement> settlements) {
 Result<Applied> FaultyStore::renew(std::span<const storage::Renewal> renewals) {
   for (const auto& renewal : renewals) far_.write(RenewTried{renewal.ticket.id, renewal.ticket.version});
   return change("renew", [far = far_, renewals = copy(renewals)] {
-    auto reply = far.store->renew(renewals);
+    auto reply = far.tasks().renew(renewals);
     for (std::size_t i = 0; reply && i < renewals.size(); ++i) {
       const auto& [id, version] = renewals[i].ticket;
       if (reply->applied[i]) {
@@ -143,7 +145,7 @@ Result<Applied> FaultyStore::renew(std::span<const storage::Renewal> renewals) {
 
 Result<Applied> FaultyStore::revise(std::span<const storage::Revision> revisions) {
   return change("revise", [far = far_, revisions = copy(revisions)] {
-    auto reply = far.store->revise(revisions);
+    auto reply = far.tasks().revise(revisions);
     for (std::size_t i = 0; reply && i < revisions.size(); ++i) {
       const auto& [id, version] = revisions[i].ticket;
       if (reply->applied[i]) {
@@ -158,7 +160,7 @@ Result<Applied> FaultyStore::revise(std::span<const storage::Revision> revisions
 
 Result<Applied> FaultyStore::end(std::span<const task::Ending> endings) {
   return change("end", [far = far_, endings = copy(endings)] {
-    auto reply = far.store->end(endings);
+    auto reply = far.tasks().end(endings);
     for (std::size_t i = 0; reply && i < endings.size(); ++i) {
       if (reply->applied[i]) far.write(EndedByUser{endings[i]});
     }
@@ -169,7 +171,7 @@ Result<Applied> FaultyStore::end(std::span<const task::Ending> endings) {
 Result<std::vector<std::optional<TaskId>>> FaultyStore::requeue(std::span<const TaskId> ids,
                                                                 std::optional<TaskClass> as) {
   return change("requeue", [far = far_, ids = copy(ids), as] {
-    auto started = far.store->requeue(ids, as);
+    auto started = far.tasks().requeue(ids, as);
     for (std::size_t i = 0; started && i < ids.size(); ++i) {
       if (const auto id = (*started)[i]) far.write(Requeued{ids[i], *id});
     }
@@ -180,36 +182,36 @@ Result<std::vector<std::optional<TaskId>>> FaultyStore::requeue(std::span<const 
 Result<std::optional<TaskId>> FaultyStore::requeue_with(TaskId id, std::string_view arguments,
                                                         std::optional<TaskClass> as) {
   return change("requeue", [far = far_, id, arguments = std::string{arguments}, as] {
-    auto started = far.store->requeue_with(id, arguments, as);
+    auto started = far.tasks().requeue_with(id, arguments, as);
     if (started && *started) far.write(Requeued{id, **started});
     return started;
   });
 }
 
 Result<storage::LoadReply> FaultyStore::load(const storage::LoadQuery& query) {
-  return read("load", [&] { return far_.store->load(query); });
+  return read("load", [&] { return far_.tasks().load(query); });
 }
 
 Result<std::vector<TaskRecord>> FaultyStore::find(std::span<const TaskId> ids) {
-  return read("find", [&] { return far_.store->find(ids); });
+  return read("find", [&] { return far_.tasks().find(ids); });
 }
 
 Result<std::vector<TaskRecord>> FaultyStore::list(const storage::TaskQuery& query) {
-  return read("list", [&] { return far_.store->list(query); });
+  return read("list", [&] { return far_.tasks().list(query); });
 }
 
 Result<std::int64_t> FaultyStore::count(const storage::TaskQuery& query) {
-  return read("count", [&] { return far_.store->count(query); });
+  return read("count", [&] { return far_.tasks().count(query); });
 }
 
 Result<Counts> FaultyStore::counts(std::string_view name_space) {
-  return read("counts", [far = far_, name_space = std::string{name_space}] { return far.store->counts(name_space); });
+  return read("counts", [far = far_, name_space = std::string{name_space}] { return far.tasks().counts(name_space); });
 }
 
 Result<storage::BeatReply> FaultyStore::beat(const storage::Beat& beat) {
   auto reply = change("beat", [far = far_, name_space = std::string{beat.name_space}, node = std::string{beat.node},
                                ttl = beat.ttl, says = std::string{beat.says}, handlers = beat.handlers] {
-    return far.store->beat({.name_space = name_space, .node = node, .ttl = ttl, .says = says, .handlers = handlers});
+    return far.members().beat({.name_space = name_space, .node = node, .ttl = ttl, .says = says, .handlers = handlers});
   });
   // Lists of members are hints, and may be wrong; the announcements of limits are not.
   const bool hint = beat.name_space.find('\x1f') == std::string_view::npos;
@@ -218,36 +220,37 @@ Result<storage::BeatReply> FaultyStore::beat(const storage::Beat& beat) {
 }
 
 Result<storage::BeatReply> FaultyStore::members(std::string_view name_space) {
-  return read("members", [far = far_, name_space = std::string{name_space}] { return far.store->members(name_space); });
+  return read("members",
+              [far = far_, name_space = std::string{name_space}] { return far.members().members(name_space); });
 }
 
 Result<bool> FaultyStore::leave(std::string_view name_space, std::string_view node) {
   return change("leave", [far = far_, name_space = std::string{name_space}, node = std::string{node}] {
-    return far.store->leave(name_space, node);
+    return far.members().leave(name_space, node);
   });
 }
 
 Result<bool> FaultyStore::pause(std::string_view name_space, std::string_view handler, std::string_view why) {
   return change("pause", [far = far_, name_space = std::string{name_space}, handler = std::string{handler},
-                          why = std::string{why}] { return far.store->pause(name_space, handler, why); });
+                          why = std::string{why}] { return far.tasks().pause(name_space, handler, why); });
 }
 
 Result<bool> FaultyStore::resume(std::string_view name_space, std::string_view handler) {
   return change("resume", [far = far_, name_space = std::string{name_space}, handler = std::string{handler}] {
-    return far.store->resume(name_space, handler);
+    return far.tasks().resume(name_space, handler);
   });
 }
 
 Result<storage::PausedReply> FaultyStore::paused(std::string_view name_space) {
-  return read("paused", [&] { return far_.store->paused(name_space); });
+  return read("paused", [&] { return far_.tasks().paused(name_space); });
 }
 
 Result<storage::KeepReport> FaultyStore::keep() {
-  return read("keep", [&] { return far_.store->keep(); });
+  return read("keep", [&] { return far_.tasks().keep(); });
 }
 
 Result<bool> FaultyStore::expire(std::span<const storage::Retention> rules) {
-  return read("expire", [&] { return far_.store->expire(rules); });
+  return read("expire", [&] { return far_.tasks().expire(rules); });
 }
 
 }  // namespace easyretry::sim

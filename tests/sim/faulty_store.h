@@ -3,16 +3,16 @@
 // the last thing the process does. Writes what the store behind it really did into the journal, whether the process
 // learns of it or not.
 
+#include "sim/far_store.h"
 #include "sim/journal.h"
 #include "sim/process.h"
 #include "sim/weather.h"
-#include "storage/memory/memory_store.h"
 
 namespace easyretry::sim {
 
 class FaultyStore final : public storage::Store {
  public:
-  FaultyStore(storage::MemoryStore& real, Weather& weather, Journal& journal, Process& process, int instance)
+  FaultyStore(FarStore& real, Weather& weather, Journal& journal, Process& process, int instance)
       : far_{&real, &journal, instance}, weather_(weather), process_(process) {}
 
   storage::StoreInfo info() const override { return far_.store->info(); }
@@ -43,9 +43,11 @@ class FaultyStore final : public storage::Store {
   // The server's side: changes are made and written to the journal there, even if the process is dead by then. Copied
   // into every request that changes something.
   struct FarEnd {
-    storage::MemoryStore* store;
+    FarStore* store;
     Journal* journal;
     int instance;
+    storage::Store& tasks() const { return store->tasks(); }
+    storage::Store& members() const { return store->members(); }
     void write(What what) const { journal->write(instance, std::move(what)); }
   };
 

@@ -1,8 +1,10 @@
 #include "sim/guards_probe.h"
 
+#include <string_view>
 #include <vector>
 
 #include "engine/seats.h"
+#include "storage/sqlite/statements.h"
 #include "task/transitions.h"
 
 namespace easyretry::sim {
@@ -40,6 +42,12 @@ std::string missing_guards() {
   seats.announce(1, 1, [] { return 0; });
   seats.heard(1, {{.seats = 1, .wishes = 1}}, true);
   if (seats.ours() > 0) missing.emplace_back("seats_of_others");
+
+  const auto claims = [](const char* condition) {
+    return storage::sqlite::statements::claim.text.find(condition) != std::string_view::npos;
+  };
+  if (!claims("AND version = ?2")) missing.emplace_back("version_in_sqlite");
+  if (!claims("AND lease_until <= ?3")) missing.emplace_back("lease_in_sqlite");
 
   std::string all;
   for (const std::string& guard : missing) all += (all.empty() ? "" : ", ") + guard;

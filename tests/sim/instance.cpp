@@ -171,7 +171,7 @@ void Instance::end_soon(Death how) {
 void Instance::end(Death how) {
   life_.reset();
   world_.journal.write(number_, Died{how});
-  on_end();
+  on_end(how);
 }
 
 }  // namespace easyretry::sim

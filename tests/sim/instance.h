@@ -17,7 +17,7 @@ struct Surroundings {
   Scheduler& scheduler;
   Dice& dice;
   const Scenario& scenario;
-  storage::MemoryStore& store;
+  FarStore& store;
   Weather& weather;
   Journal& journal;
   UserCode& user_code;
@@ -49,7 +49,7 @@ class Instance {
   // Runs `what` on a thread of this process, as a request to it would.
   void call(std::function<void(engine::Core&)> what);
 
-  std::function<void()> on_end;  // it is dead now
+  std::function<void(Death)> on_end;  // it is dead now
 
  private:
   struct Life {

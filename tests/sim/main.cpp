@@ -3,6 +3,7 @@
 //   sim [--seeds N] [--first S]      runs N seeds from S on; a violation is printed with its seed
 //   sim --seed S                     replays one seed and prints everything that happens
 //   sim --members …                  instances find each other, by lists that may be wrong, and share the shards
+//   sim --store sqlite …             on a SQLite file that survives its processes, instead of in memory
 //   sim --twice …                    runs every seed twice and compares the journals
 //   sim --without GUARD --expect I3  for builds with a guard removed: succeeds when an invariant of that name breaks
 
@@ -28,15 +29,21 @@ struct Arguments {
   bool trace = false;
   bool twice = false;
   Sharing sharing = Sharing::told;
+  StoreKind store = StoreKind::memory;
   std::string without;
   std::string expect;
 };
 
 [[noreturn]] void usage(const std::string& why) {
-  std::cerr
-      << why
-      << "\nusage: sim [--members] [--seeds N] [--first S] [--twice] | --seed S | --without GUARD --expect INVARIANT\n";
+  std::cerr << why
+            << "\nusage: sim [--members] [--store memory|sqlite] [--seeds N] [--first S] [--twice] | --seed S | "
+               "--without GUARD --expect INVARIANT\n";
   std::exit(2);
+}
+
+StoreKind parse_store(const std::string& name) {
+  if (name != "memory" && name != "sqlite") usage("a store is memory or sqlite, not " + name);
+  return name == "sqlite" ? StoreKind::sqlite : StoreKind::memory;
 }
 
 Arguments parse(int argc, char** argv) {
@@ -59,6 +66,8 @@ Arguments parse(int argc, char** argv) {
       arguments.twice = true;
     } else if (flag == "--members") {
       arguments.sharing = Sharing::found;
+    } else if (flag == "--store") {
+      arguments.store = parse_store(value());
     } else if (flag == "--without") {
       arguments.without = value();
     } else if (flag == "--expect") {
@@ -70,15 +79,15 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-void print(std::uint64_t seed, const Violation& violation, const World& world) {
+void print(std::uint64_t seed, const Violation& violation, const World& world, StoreKind store) {
   std::cout << "seed " << seed << ": " << violation.invariant << " broken: task " << to_string(violation.id) << " "
             << violation.what << "\n";
   for (const Entry& entry : world.journal().entries()) {
     if (entry.at > violation.at) break;
     if (task_of(entry) == violation.id) std::cout << "    " << to_text(entry) << "\n";
   }
-  std::cout << "  replay: sim " << (world.scenario().sharing == Sharing::found ? "--members " : "") << "--seed " << seed
-            << "\n";
+  std::cout << "  replay: sim " << (world.scenario().sharing == Sharing::found ? "--members " : "")
+            << (store == StoreKind::sqlite ? "--store sqlite " : "") << "--seed " << seed << "\n";
 }
 
 int run_seeds(const Arguments& arguments) {
@@ -86,7 +95,7 @@ int run_seeds(const Arguments& arguments) {
   Coverage coverage;
   int failures = 0;
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.seeds; ++seed) {
-    World world{seed, arguments.sharing};
+    World world{seed, arguments.sharing, arguments.store};
     if (arguments.trace) {
       std::cout << to_text(world.scenario());
       world.journal().on_entry = [](const Entry& entry) { std::cout << to_text(entry) << "\n"; };
@@ -97,13 +106,13 @@ int run_seeds(const Arguments& arguments) {
     const auto violations = world.violations();
     if (!violations.empty()) {
       ++failures;
-      print(seed, violations.front(), world);
+      print(seed, violations.front(), world, arguments.store);
       if (arguments.trace) {
         for (const auto& v : violations) std::cout << v.invariant << " " << to_string(v.id) << " " << v.what << "\n";
       }
     }
     if (arguments.twice) {
-      World again{seed, arguments.sharing};
+      World again{seed, arguments.sharing, arguments.store};
       again.run();
       if (again.journal().hash() != world.journal().hash()) {
         ++failures;
@@ -125,13 +134,13 @@ int run_seeds(const Arguments& arguments) {
 
 int expect_violation(const Arguments& arguments) {
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.seeds; ++seed) {
-    World world{seed, arguments.sharing};
+    World world{seed, arguments.sharing, arguments.store};
     world.run();
     const auto violations = world.violations();
     const auto expected = std::find_if(violations.begin(), violations.end(),
                                        [&](const Violation& v) { return v.invariant == arguments.expect; });
     if (expected == violations.end()) continue;
-    print(seed, *expected, world);
+    print(seed, *expected, world, arguments.store);
     std::set<std::string> all;
     for (const Violation& violation : violations) all.insert(violation.invariant);
     std::cout << "caught: without " << arguments.without << ", seed " << seed << " breaks " << arguments.expect

@@ -31,10 +31,11 @@ Time draw_mean(Dice& dice, Time shortest, Time longest) {
 
 }  // namespace
 
-Scenario draw_scenario(Dice& dice, Sharing sharing) {
+Scenario draw_scenario(Dice& dice, Sharing sharing, StoreKind store) {
   Scenario s;
   s.sharing = sharing;
-  s.instances = dice.between(2, 5);
+  s.embedded = store == StoreKind::sqlite && sharing == Sharing::told && dice.chance(0.3);
+  s.instances = s.embedded ? 1 : dice.between(2, 5);
   s.shards = dice.pick<int>({1, 4, 8});
   s.engine = draw_engine(dice);
   s.claim_ahead = static_cast<std::size_t>(dice.pick<int>({0, 0, 2, 8}));
@@ -42,7 +43,7 @@ Scenario draw_scenario(Dice& dice, Sharing sharing) {
   s.wall_error = dice.pick<Millis>({0s, 1h});
   s.drift_ppm = dice.pick<std::int64_t>({0, 1'000, 30'000});
 
-  const bool forgets = sharing == Sharing::told && s.shards > 1 && dice.chance(0.2);
+  const bool forgets = sharing == Sharing::told && !s.embedded && s.shards > 1 && dice.chance(0.2);
   s.forgotten_shard = forgets ? dice.between(0, s.shards - 1) : -1;
   if (sharing == Sharing::found) {
     s.engine.assignment = dice.pick<Assignment>({Assignment::stride, Assignment::even});
@@ -81,7 +82,8 @@ std::string to_text(const Scenario& s) {
   const auto often = [&](Time mean) { return mean == Time{0} ? std::string{"never"} : "every " + seconds(mean); };
   const EngineOptions& e = s.engine;
   return fmt::format(
-      "{} instances of {} workers{}, claiming {} ahead, {} shards, window {}, lease {}, grace {}, batch {}, read_ahead "
+      "{}{} instances of {} workers{}, claiming {} ahead, {} shards, window {}, lease {}, grace {}, batch {}, "
+      "read_ahead "
       "{}, "
       "max_crashes {}\n"
       "{} submissions in {}, {:.0f} % of known keys, {:.1f} % poison, cancel {}, requeue {}, revise {}, a handler is "
@@ -90,11 +92,12 @@ std::string to_text(const Scenario& s) {
       "calls: unavailable {:.1f} %, request lost {:.1f} %, late {:.1f} %, reply lost {:.1f} %, slow {:.1f} % (to {}), "
       "death {:.2f} % before and {:.2f} % after; clocks wrong by {}, drift by {} ppm\n"
       "crash {}, pause {}, drain {}, outage {}, partition {}, views {}; forgotten shard {}{}\n",
-      s.instances, e.workers, s.sharing == Sharing::found ? " that find each other" : "", s.claim_ahead, s.shards,
-      seconds(e.window), seconds(e.lease), seconds(e.grace), e.batch, e.read_ahead, e.max_crashes, s.tasks,
-      seconds(s.noise), 100 * s.duplicate_key, 100 * s.poison, often(s.cancel), often(s.requeue), often(s.revise),
-      often(s.pause_handler), 100 * s.missing_handler, 100 * s.calls.unavailable, 100 * s.calls.request_lost,
-      100 * s.calls.late, 100 * s.calls.reply_lost, 100 * s.calls.slow, seconds(s.slowest), 100 * s.calls.death_before,
+      s.embedded ? "embedded, " : "", s.instances, e.workers,
+      s.sharing == Sharing::found ? " that find each other" : "", s.claim_ahead, s.shards, seconds(e.window),
+      seconds(e.lease), seconds(e.grace), e.batch, e.read_ahead, e.max_crashes, s.tasks, seconds(s.noise),
+      100 * s.duplicate_key, 100 * s.poison, often(s.cancel), often(s.requeue), often(s.revise), often(s.pause_handler),
+      100 * s.missing_handler, 100 * s.calls.unavailable, 100 * s.calls.request_lost, 100 * s.calls.late,
+      100 * s.calls.reply_lost, 100 * s.calls.slow, seconds(s.slowest), 100 * s.calls.death_before,
       100 * s.calls.death_after, seconds(s.wall_error), s.drift_ppm, often(s.troubles.crash), often(s.troubles.pause),
       often(s.troubles.drain), often(s.troubles.outage), often(s.troubles.partition), often(s.troubles.views),
       s.forgotten_shard, s.last_blow ? "; a last blow" : "");

@@ -38,7 +38,10 @@ enum class Sharing {
   found  // the instance itself, from the lists of members that it gets
 };
 
+enum class StoreKind { memory, sqlite };
+
 struct Scenario {
+  bool embedded = false;  // one instance owns the store; no other process can change a task
   int instances = 3;
   int shards = 8;
   Sharing sharing = Sharing::told;
@@ -63,7 +66,7 @@ struct Scenario {
   Time slowest{0};
 };
 
-Scenario draw_scenario(Dice& dice, Sharing sharing);
+Scenario draw_scenario(Dice& dice, Sharing sharing, StoreKind store);
 std::string to_text(const Scenario& scenario);
 
 }  // namespace easyretry::sim

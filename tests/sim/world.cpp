@@ -18,21 +18,20 @@ const std::vector<Outcome> kEnds{Outcome::cancelled, Outcome::cancelled, Outcome
 
 }  // namespace
 
-World::World(std::uint64_t seed, Sharing sharing)
+World::World(std::uint64_t seed, Sharing sharing, StoreKind store)
     : dice_(seed),
-      scenario_(draw_scenario(dice_, sharing)),
+      scenario_(draw_scenario(dice_, sharing, store)),
       scheduler_(dice_.seed()),
       store_clock_(scheduler_),
-      store_(
-          {.total_shards = scenario_.shards, .history = storage::History::all, .id_seed = dice_.seed(), .shared = true},
-          store_clock_),
+      store_(make_far_store(store, scenario_, dice_.seed(), store_clock_)),
       journal_(store_clock_),
       weather_(scheduler_, dice_, scenario_),
       user_code_(dice_, journal_, scenario_) {
-  const Surroundings surroundings{scheduler_, dice_, scenario_, store_, weather_, journal_, user_code_};
+  const Surroundings surroundings{scheduler_, dice_, scenario_, *store_, weather_, journal_, user_code_};
   for (int i = 0; i < scenario_.instances; ++i) {
     Instance& instance = instances_.emplace_back(surroundings, i);
-    instance.on_end = [this, &instance] {
+    instance.on_end = [this, &instance](Death how) {
+      store_->user_ended(how);
       const Time downtime = noisy_ ? dice_.around(3s) : dice_.between(Time{100ms}, Time{1s});
       scheduler_.at(scheduler_.now() + downtime, [this, &instance] { start(instance); });
     };
@@ -49,6 +48,7 @@ void World::run() {
   // Instances that still believe to hold a task report its outcome.
   run_until(scheduler_.now() + 2 * Time{scenario_.engine.lease}, [] { return false; });
   if (scenario_.sharing == Sharing::found) check_each_shard_has_one_owner();
+  store_->user_ended(Death::crashed);
   live_ = everything(false);
   history_ = everything(true);
 }
@@ -71,7 +71,7 @@ std::vector<task::TaskRecord> World::everything(bool finished) {
   query.finished = finished;
   query.requeued = true;
   query.limit = 1'000'000;
-  return store_.list(query).value();
+  return store_->tasks().list(query).value();
 }
 
 // ---- trouble
@@ -205,13 +205,13 @@ void World::pause_a_handler() {
   const auto kinds = handler_kinds();
   const std::string name{kinds[static_cast<std::size_t>(dice_.between(0, static_cast<int>(kinds.size()) - 1))].name};
   if (paused_handlers_.contains(name)) return resume(name);
-  store_.pause(scenario_.engine.name_space, name, "").value();
+  store_->tasks().pause(scenario_.engine.name_space, name, "").value();
   journal_.write(-1, HandlerPaused{name});
   paused_handlers_.insert(name);
 }
 
 void World::resume(std::string handler) {
-  store_.resume(scenario_.engine.name_space, handler).value();
+  store_->tasks().resume(scenario_.engine.name_space, handler).value();
   paused_handlers_.erase(handler);
   journal_.write(-1, HandlerResumed{std::move(handler)});
 }

@@ -3,18 +3,19 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <set>
 #include <vector>
 
 #include "sim/checker.h"
+#include "sim/far_store.h"
 #include "sim/instance.h"
-#include "storage/memory/memory_store.h"
 
 namespace easyretry::sim {
 
 class World {
  public:
-  World(std::uint64_t seed, Sharing sharing);
+  World(std::uint64_t seed, Sharing sharing, StoreKind store);
 
   // First faults, then calm until everything has ended, or should have.
   void run();
@@ -56,7 +57,7 @@ class World {
   const Scenario scenario_;
   Scheduler scheduler_;
   StoreClock store_clock_;
-  storage::MemoryStore store_;
+  const std::unique_ptr<FarStore> store_;
   Journal journal_;
   Weather weather_;
   UserCode user_code_;

@@ -27,6 +27,7 @@ struct SqliteOptions {
   // true: the file may be an application's own database. The tables of the tasks are put beside its tables, so that one
   // transaction covers both. false: a file that has tables and is not ours is refused.
   bool shared = false;
+  std::optional<std::uint64_t> id_seed{};  // for the same ids in every run; random without it
 };
 
 // The clock must outlive the store. Throws std::invalid_argument for options out of range, and StoreError if the file

@@ -91,7 +91,7 @@ Writer::Writer(const SqliteOptions& options, Connection opened, const Clock& clo
       clock_(clock),
       trust_(trust),
       close_readers_(std::move(close_readers)),
-      ids_(base::random_seed(), highest_id(opened)),
+      ids_(options.id_seed.value_or(base::random_seed()), highest_id(opened)),
       session_(std::make_unique<Session>(std::move(opened), options_, ids_)),
       checkpoint_at_(kCheckpointPages),
       group_({.commit = [this](GroupCommit::Group group) { run(group); },
