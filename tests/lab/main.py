@@ -33,7 +33,8 @@ def parse(words):
     parser.add_argument("--lease", type=float, default=3.0, help="seconds")
     parser.add_argument("--disk", type=int, default=Sqlite.DISK, help="MiB, of SQLite's disk")
     parser.add_argument("--patience", type=float, default=2.0, help="how many seconds later than promised is a violation")
-    parser.add_argument("--sabotage", choices=SABOTAGE, help="breaks this part of the engine, to see whether the checker notices; only on postgres")
+    parser.add_argument("--sabotage", choices=SABOTAGE, nargs="+",
+                        help="breaks these parts of the engine, to see whether the checker notices; only on postgres")
     parser.add_argument("--publish", action="store_true", help="writes docs/survived.md")
     parser.add_argument("--build", type=pathlib.Path, default=report.ROOT / "build/dev", help="where the programs are")
     parser.add_argument("--reports", type=pathlib.Path, default=report.ROOT / "build/lab", help="where reports and journals go")
@@ -62,7 +63,7 @@ def run(arguments):
     with STORES[arguments.store](folder, build / "easyretry") as store:
         lab = Lab(store, build / "tests/lab/lab_worker", build / "tests/lab/lab_network", promise, arguments.seed, arguments.rate, folder)
         if arguments.sabotage:  # what a broken engine has lost never ends
-            story, started = lab.run(arguments.seconds, before_the_faults=lambda broken: sabotage(broken, arguments.sabotage), patience=10)
+            story, started = lab.run(arguments.seconds, before_the_faults=lambda broken: sabotage(broken, *arguments.sabotage), patience=10)
         else:
             story, started = lab.run(arguments.seconds)
     result = report.report_of(story, started, arguments, lab.fleet.surprises())

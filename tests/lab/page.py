@@ -55,7 +55,7 @@ decides:
 {invariants}
 
 Each invariant is broken in a journal that a test writes (`tests/lab/checker_test.py`). In real runs of a fleet, each
-with one statement broken by a trigger (`tests/lab/sabotage.py`), these are found broken: {sabotaged}.
+with statements broken by triggers (`tests/lab/sabotage.py`), these are found broken: {sabotaged}.
 
 "In doubt" are submissions whose reply was lost; they may be stored, and end like the others if they are. "Refused" are
 submissions that the store did not take, because it was down or not reachable: the caller knows. "Cut off" are executions
