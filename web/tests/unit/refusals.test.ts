@@ -13,7 +13,8 @@ const source = readdirSync(folder)
   .filter((name) => name.endsWith('.cpp'))
   .map((name) => readFileSync(join(folder, name), 'utf8'))
   .join('\n');
-const codes = new Set([...source.matchAll(/\{\s*[45]\d\d,\s*"(\w+)"/g)].map((found) => found[1]!));
+const INTERNAL = 'internal'; // the code of a refusal that names none, in src/http/message.h
+const codes = new Set([INTERNAL, ...[...source.matchAll(/\{\s*[45]\d\d,\s*"(\w+)"/g)].map((found) => found[1]!)]);
 
 // What only programs meet: workers, submitters, and requests that the page does not send.
 const FOR_PROGRAMS = new Set([
