@@ -13,7 +13,11 @@ import re
 import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
-TRANSLATED = ("tutorial", "calls", "configuration", "databases", "cluster", "nacos", "api", "migrating")
+TRANSLATED = (
+    "tutorial", "calls", "configuration", "databases", "cluster", "nacos", "api", "migrating", "alerts", "building",
+    "circuits", "classes", "cli", "dashboard", "deployment", "encryption", "engines", "how-it-works", "limits", "metrics",
+    "mxrmq", "operations", "plain-sql", "promises", "protocol", "redis", "remote", "security", "state-machine", "testing",
+    "tracing", "webhooks")
 PAIRS = {"README.md": "README.zh-CN.md"} | {f"docs/{name}.md": f"docs/zh/{name}.md" for name in TRANSLATED}
 ENGLISH_OF = {chinese: english for english, chinese in PAIRS.items()}
 
