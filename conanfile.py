@@ -10,7 +10,7 @@ from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain
 from conan.tools.files import copy, load
 from conan.tools.gnu import PkgConfigDeps
 
-CORE = {"fmt": "[>=9 <12]", "lua": "[>=5.4 <5.5]", "openssl": "[>=3 <4]", "sqlite3": "[>=3.35 <4]", "xxhash": "[>=0.8 <0.9]"}
+CORE = {"fmt": "[>=9 <12]", "lua": "[>=5.4 <5.6]", "openssl": "[>=3 <4]", "sqlite3": "[>=3.35 <4]", "xxhash": "[>=0.8 <0.9]"}
 HEADERS = {"boost": "[>=1.81 <2]", "nlohmann_json": "[>=3.11 <4]", "tl-expected": "[>=1 <2]"}  # of the core, too
 CURL = {"libcurl": "[>=7.86 <9]"}
 

@@ -135,6 +135,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/easyretryConfig.cmake.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/easyretryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/easyretryConfig.cmake ${PROJECT_BINARY_DIR}/easyretryConfigVersion.cmake
   DESTINATION ${package} COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/libraries.cmake DESTINATION ${package} RENAME easyretryLibraries.cmake COMPONENT development)
 install(EXPORT easyretryTargets NAMESPACE easyretry:: DESTINATION ${package} COMPONENT development)
 
 # pkg-config: easyretry, and easyretry-postgres for a part. Archives need their libraries in every link. A shared library has its own,
@@ -147,10 +148,18 @@ function(install_pkg_config name about requires libs)
 endfunction()
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 set(modules)
+set(libs -leasyretry -pthread)
 if(NOT BUILD_SHARED_LIBS)
   set(modules ${modules_of_core})
+  if(NOT lua_MODULE_NAME)  # a Lua without a module to require; that of vcpkg is a target, made of liblua
+    set(lua lua)
+    if("${LUA_LIBRARY}" MATCHES "lib([^/]+)\\.(a|so)$")
+      set(lua ${CMAKE_MATCH_1})
+    endif()
+    list(APPEND libs -l${lua} -lm)
+  endif()
 endif()
-install_pkg_config(easyretry "Stores failed calls and retries them" "${modules}" "-leasyretry;-pthread")
+install_pkg_config(easyretry "Stores failed calls and retries them" "${modules}" "${libs}")
 foreach(part IN LISTS parts)
   set(modules)
   set(libs)

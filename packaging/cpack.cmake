@@ -1,10 +1,10 @@
-# Packages by CPack: `./run --deb` and `./run --rpm` make them of the preset `package`.
+# Packages by CPack: `./run --deb` makes them of the preset `package`, `./run --rpm` of `package-rpm`, whose library is in /usr/lib64.
 #
 #   easyretry           the program, its unit, configuration, manual page and completions
 #   libeasyretry0       the shared library; only in a build with BUILD_SHARED_LIBS, as the next one
 #   libeasyretry-dev    headers, and the files for CMake and pkg-config
 #
-# Needs dpkg-dev for -G DEB, rpm for -G RPM.
+# Needs dpkg-dev and file for -G DEB, rpm for -G RPM.
 include(GNUInstallDirs)
 set(packaging ${CMAKE_CURRENT_LIST_DIR})
 set(CPACK_COMPONENTS_ALL)
@@ -100,12 +100,16 @@ set(CPACK_RPM_PACKAGE_RELOCATABLE OFF)
 set(CPACK_RPM_DAEMON_PACKAGE_NAME easyretry)
 set(CPACK_RPM_DAEMON_PACKAGE_DESCRIPTION "${CPACK_DEBIAN_DAEMON_DESCRIPTION}")
 set(CPACK_RPM_DAEMON_USER_FILELIST "%config(noreplace) /etc/easyretry/easyretry.yaml")
+set(CPACK_RPM_DAEMON_POST_INSTALL_SCRIPT_FILE ${packaging}/rpm/post)
 set(CPACK_RPM_DAEMON_PRE_UNINSTALL_SCRIPT_FILE ${packaging}/rpm/preun)
+set(CPACK_RPM_DAEMON_POST_UNINSTALL_SCRIPT_FILE ${packaging}/rpm/postun)
 set(CPACK_RPM_LIBRARY_PACKAGE_NAME libeasyretry0)
 set(CPACK_RPM_DEVELOPMENT_PACKAGE_NAME libeasyretry-dev)
 set(CPACK_RPM_DEVELOPMENT_PACKAGE_REQUIRES "libeasyretry0 = ${PROJECT_VERSION}")
+# Folders of the distribution, which are not ours.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /etc/easyretry /usr/lib/systemd /usr/lib/systemd/system /usr/share/bash-completion
   /usr/share/bash-completion/completions /usr/share/fish /usr/share/fish/vendor_completions.d /usr/share/man
-  /usr/share/man/man1 /usr/share/zsh /usr/share/zsh/site-functions /usr/lib/cmake /usr/lib/pkgconfig)
+  /usr/share/man/man1 /usr/share/zsh /usr/share/zsh/site-functions /usr/${CMAKE_INSTALL_LIBDIR} /usr/${CMAKE_INSTALL_LIBDIR}/cmake
+  /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 include(CPack)

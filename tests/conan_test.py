@@ -53,7 +53,7 @@ class Recipe(unittest.TestCase):
         return run(FOLDER / "venv/bin/conan", *words, cwd=ROOT, env={**os.environ, "CONAN_HOME": str(cls.home)})
 
     def package(self, *options):
-        """What Conan says of the package with these options."""
+        """Returns Conan's description of the package with these options."""
         ran = self.conan("graph", "info", ".", "--no-remote", "--format=json", *options)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         return json.loads(ran.stdout)["graph"]["nodes"]["0"]

@@ -107,7 +107,46 @@ class Options(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "sqlite3.h").write_text('#define SQLITE_VERSION "3.34.1"\n')
             said = self.refusal(*OPTIONS, f"-DSQLite3_INCLUDE_DIR={folder}")
-        self.assertIn('Could NOT find SQLite3: Found unsuitable version "3.34.1", but required is at least "3.35"', said)
+        self.assertIn("EasyRetry needs libraries that are not found here: SQLite 3.35 or newer (Debian: libsqlite3-dev), and not 3.34.1 Install", said)
+
+    def test_all_libraries_of_the_core_that_are_missing_are_named_with_debians_packages(self):
+        packages = ("fmt", "Boost", "nlohmann_json", "OpenSSL", "SQLite3", "Lua", "tl-expected")
+        said = self.refusal(*OPTIONS, *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON" for package in packages),
+                            "-DPKG_CONFIG_EXECUTABLE=/nowhere/pkg-config", "-DCMAKE_IGNORE_PATH=/usr/include")
+        [listed] = re.findall(r"^build: (.*)$", (ROOT / "tools/packages.txt").read_text(), re.M)
+        named = re.findall(r"\(Debian: ([^)]*)\)", said)
+        self.assertEqual(named, ["libfmt-dev", "libboost1.81-dev", "nlohmann-json3-dev", "libssl-dev", "libsqlite3-dev", "pkg-config", "libxxhash-dev",
+                                 "liblua5.4-dev", "libexpected-dev"])
+        self.assertLessEqual(set(named), set(listed.split()))
+
+    def test_libraries_are_named_with_packages_that_debian_has(self):
+        named = re.findall(r"\(Debian: ([^)]*)\)", (ROOT / "cmake/libraries.cmake").read_text())
+        [listed] = re.findall(r"^build: (.*)$", (ROOT / "tools/packages.txt").read_text(), re.M)
+        self.assertLessEqual(set(" ".join(named).split()), set(listed.split()))
+
+    def modules(self, **versions):
+        """pkg-config knows xxHash, as it is here, and libraries of these versions."""
+        folder = self.old_libraries(**versions)
+        shutil.copy(run("pkg-config", "--variable=pcfiledir", "libxxhash").strip() + "/libxxhash.pc", folder)
+        return folder
+
+    def test_a_lua_that_pkg_config_does_not_know_is_found(self):
+        self.configure(*OPTIONS, "-DBUILD_SHARED_LIBS=OFF", PKG_CONFIG_LIBDIR=self.modules())
+        self.assertRegex(pathlib.Path(f"{FOLDER}-options", "easyretry.pc").read_text(), r"(?m)^Libs: .* -llua5.4 ")
+
+    def test_a_lua_that_was_never_tried_is_refused(self):
+        without_file = "-DCMAKE_DISABLE_FIND_PACKAGE_Lua=ON"
+        said = self.refusal(*OPTIONS, without_file, PKG_CONFIG_LIBDIR=self.modules(lua="5.6.0"))
+        self.assertIn("Lua 5.4 or 5.5 (Debian: liblua5.4-dev), and not 5.6.0 Install", said)
+        self.configure(*OPTIONS, without_file, PKG_CONFIG_LIBDIR=self.modules(lua="5.5.0"))
+
+    def test_rpm_packages_have_the_library_where_their_distributions_look_for_it(self):
+        shutil.rmtree(f"{FOLDER}-options", ignore_errors=True)
+        run(CMAKE, "--preset", "package-rpm", "-B", f"{FOLDER}-options", f"-DCMAKE_CXX_COMPILER={COMPILER}", "-DEASYRETRY_PARTS=OFF", cwd=ROOT)
+        made = pathlib.Path(f"{FOLDER}-options")
+        self.assertIn("${CMAKE_INSTALL_PREFIX}/lib64/libeasyretry.so.0.1.0", (made / "src/cmake_install.cmake").read_text())
+        self.assertIn("libdir=${prefix}/lib64\n", (made / "easyretry.pc").read_text())
+        self.assertIn("/usr/lib64/pkgconfig", (made / "CPackConfig.cmake").read_text())
 
     def old_libraries(self, **versions):
         folder = self.enterContext(tempfile.TemporaryDirectory())

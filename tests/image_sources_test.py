@@ -79,7 +79,7 @@ class Image(unittest.TestCase):
 
 class Dashboard(unittest.TestCase):
     def configured(self, folder):
-        """What CMake says of a build that embeds the folder."""
+        """Configures a build that embeds the folder, and returns its output."""
         sources = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (sources / "dist").mkdir()
         (sources / "CMakeLists.txt").write_text(f"""cmake_minimum_required(VERSION 3.25)

@@ -2,6 +2,8 @@
 """install_test.py BUILD_DIR CMAKE COMPILER FLAGS: the library of BUILD_DIR, installed, in projects that find it with CMake or
 pkg-config. Nothing is compiled again but the programs of these projects."""
 import concurrent.futures
+import pathlib
+import shutil
 import sys
 import tempfile
 import unittest
@@ -24,9 +26,9 @@ class TheInstalledLibrary(unittest.TestCase):
     def tearDownClass(cls):
         cls.installed.remove()
 
-    def refusal(self, find):
+    def refusal(self, find, **how):
         with self.assertRaises(Failed) as refused:
-            self.installed.configure(find)
+            self.installed.configure(find, **how)
         return str(refused.exception)
 
     def check_parts(self, program, there):
@@ -69,6 +71,26 @@ class TheInstalledLibrary(unittest.TestCase):
             said = self.refusal(f"find_package(easyretry {version} CONFIG REQUIRED)")
             self.assertIn(f'compatible with requested version "{version}"', said)
             self.assertIn("version: 0.1.0", said)
+
+    def test_names_the_libraries_that_are_missing_with_debians_packages(self):
+        said = self.refusal("find_package(easyretry CONFIG REQUIRED COMPONENTS sqlite postgres config)",
+                            options=[f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("fmt", "yaml-cpp")], PKG_CONFIG_LIBDIR="/nowhere")
+        for library in ("fmt 9 or newer (Debian: libfmt-dev)", "xxHash 0.8 or newer (Debian: libxxhash-dev)", "yaml-cpp (Debian: libyaml-cpp-dev)",
+                        "libpq 12 or newer (Debian: libpq-dev)"):
+            self.assertIn(library, said)
+        self.assertNotIn("SQLite", said)
+
+    def test_refuses_a_library_that_is_too_old(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "sqlite3.h").write_text('#define SQLITE_VERSION "3.34.1"\n')
+            said = self.refusal("find_package(easyretry CONFIG REQUIRED)", options=[f"-DSQLite3_INCLUDE_DIR={folder}"])
+        self.assertIn("EasyRetry needs SQLite 3.35 or newer (Debian: libsqlite3-dev), and not 3.34.1", said)
+
+    def test_finds_a_lua_that_pkg_config_does_not_know(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(run("pkg-config", "--variable=pcfiledir", "libxxhash").strip() + "/libxxhash.pc", folder)
+            program = self.installed.program("find_package(easyretry CONFIG REQUIRED)", flags=FLAGS, PKG_CONFIG_LIBDIR=folder)
+        self.assertEqual(said_by(program), "paid 9.5\n")
 
     def test_is_found_by_pkg_config(self):
         self.assertEqual(said_by(self.installed.program_by_pkg_config(["easyretry"], flags=FLAGS)), "paid 9.5\n")

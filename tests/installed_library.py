@@ -25,7 +25,7 @@ def run(*command, **options):
 
 
 def said_by(program, **options):
-    """What the program says. Its database is beside it."""
+    """Returns the output of the program. Its database is in the same folder."""
     return run(program, cwd=program.parent, **options)
 
 
@@ -40,13 +40,13 @@ class Installed:
     def remove(self):
         self.folder.cleanup()
 
-    def configure(self, find, source="main.cpp", flags=""):
+    def configure(self, find, source="main.cpp", flags="", options=(), **environment):
         """Configures a project that has the line `find`. Raises Failed with what CMake says."""
         project = pathlib.Path(tempfile.mkdtemp(dir=self.folder.name))
         (project / "CMakeLists.txt").write_text(PROJECT.format(find=find))
         (project / "main.cpp").write_text((ROOT / "tests/consumer" / source).read_text())
         run(self.cmake, "-G", "Ninja", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}",
-            f"-DCMAKE_CXX_COMPILER={self.compiler}", f"-DCMAKE_CXX_FLAGS={flags}")
+            f"-DCMAKE_CXX_COMPILER={self.compiler}", f"-DCMAKE_CXX_FLAGS={flags}", *options, env={**os.environ, **environment})
         return project / "build"
 
     def program(self, find, **options):

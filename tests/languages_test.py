@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `./test --with languages` needs is there, or the test run ends: nothing that was asked for is left out silently."""
+"""If something that `./test --with languages` needs is missing, the test run ends: no requested test is left out silently."""
 import os
 import pathlib
 import subprocess

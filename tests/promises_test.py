@@ -39,7 +39,7 @@ def problems_of_names(page):
 def problems_of_the_lab(page):
     """The page names exactly the invariants that a fleet with broken statements is found to break."""
     broken = set(re.findall(r'^    "(\w+)": \(', (root / "tests/lab/sabotage.py").read_text(), re.M))
-    said = set(re.findall(r"`(\w+)`", re.search(r"has to find these broken:\n(.*?)\.\s", page, re.S).group(1)))
+    said = set(re.findall(r"`(\w+)`", re.search(r"checker must report:\n(.*?)\.\s", page, re.S).group(1)))
     yield from (f"{one} is said to be broken in a fleet, or is and is not said" for one in sorted(broken ^ said))
 
 

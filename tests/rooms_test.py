@@ -27,7 +27,7 @@ class Rooms:
             self.uses[name], self.part[name] = self.uses[room] | set(more.split()), part or self.part[room]
 
     def of(self, name):
-        """The room of a file or an include, below src: storage/sql/lane.h is in storage/sql."""
+        """The room of a file or an include, below src: storage/sql/tables.h is in storage/sql."""
         inner = "/".join(name.split("/")[:2])
         return inner if inner in self.uses else name.split("/")[0]
 

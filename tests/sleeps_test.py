@@ -17,7 +17,7 @@ ALLOWED = {
     "tests/e2e/waiting.py": (1, "polls; what Python tests use instead of sleeping"),
 
     # Commands that poll other processes
-    "apps/easyretry/split_command.cpp": (1, "polls until other instances have taken the next step"),
+    "apps/easyretry/layout_commands.cpp": (1, "polls until other instances have taken the next step"),
     "apps/easyretry/tasks/change_tasks.cpp": (1, "polls a job of the daemon"),
 
     # Benchmarks measure by the wall clock
@@ -52,6 +52,7 @@ ALLOWED = {
     "sdk/java/client/src/test/java/easyretry/Subject.java": (2, "handlers that take as long as they are told"),
     "sdk/java/spring-boot-starter/src/test/java/easyretry/spring/Payments.java": (1, "a handler that runs until it is interrupted"),
     "sdk/python/src/easyretry/client.py": (1, "the pause before a submission is repeated, in the thread of its caller"),
+    "sdk/python/src/easyretry/retryable.py": (2, "the pause between two direct calls, in the thread or coroutine of their caller"),
     "sdk/python/src/easyretry/loops.py": (1, "a step that fails each time does not fill the log"),
     "sdk/python/tests/worker_test.py": (2, "a coroutine that runs until it is cancelled, and a server that sends a byte at a time"),
     "sdk/python/tests/daemon_test.py": (3, "coroutines wait for each other, or until they are cancelled"),

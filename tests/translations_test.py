@@ -35,7 +35,7 @@ class Page:
         self.links = [link.groups("") for link in re.finditer(r"(?<!\\)\]\(([^)#]*)(#[^)]*)?\)", INLINE.sub("", prose))]
 
     def targets(self):
-        """What the page links to, apart from its counterpart; the same names for both languages."""
+        """The targets of the links of the page, apart from its counterpart; both languages have the same names."""
         found = collections.Counter()
         for file, heading in self.links:
             path = file if ":" in file else self.resolved(file)

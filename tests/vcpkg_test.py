@@ -21,6 +21,7 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 VCPKG = """cmake_minimum_required(VERSION 3.25)
 set(PORT easyretry)
 set(CURRENT_PACKAGES_DIR {folder}/packages)
+set(CURRENT_HOST_INSTALLED_DIR {folder}/host)
 function(vcpkg_check_features)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "OUT_FEATURE_OPTIONS" "FEATURES")
   while(arg_FEATURES)
@@ -97,6 +98,10 @@ class Portfile(unittest.TestCase):
     def test_builds_the_sources_that_it_is_in(self):
         self.assertIn(f"vcpkg_cmake_configure SOURCE_PATH {ROOT} ", self.said())
         self.assertIn(f"vcpkg_install_copyright FILE_LIST {ROOT}/LICENSE", self.said())
+
+    def test_uses_the_pkg_config_that_it_depends_on(self):
+        self.assertIn({"name": "pkgconf", "host": True}, MANIFEST["dependencies"])
+        self.assertRegex(self.said(), r"-DPKG_CONFIG_EXECUTABLE=\S+/host/tools/pkgconf/pkgconf\s")
 
     def test_has_an_option_for_each_feature(self):
         pairs = dict(re.findall(r"^feature (\w+) (\w+)$", self.said(), re.M))

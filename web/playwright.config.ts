@@ -3,7 +3,7 @@ import { defineConfig } from '@playwright/test';
 // Debian's Chromium, so that nothing is downloaded. The machine that runs ./test is busy: the limits are generous.
 export default defineConfig({
   testDir: 'tests/browser',
-  outputDir: 'test-results',
+  outputDir: 'test-results/sqlite',
   fullyParallel: false,
   workers: 1,
   timeout: 120_000,

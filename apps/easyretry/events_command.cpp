@@ -1,25 +1,193 @@
+// The events of a daemon as they happen.
+
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <ctime>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/time_text.h"
 #include "command_line.h"
 #include "commands.h"
-#include "event_stream.h"
 #include "printing/terminal.h"
 #include "printing/text.h"
+#include "remote/connection.h"
 #include "server/event_feed.h"
 #include "service/service.h"
 
 namespace easyretry::app {
 namespace {
+
+struct EventFilter {
+  std::vector<std::string> kinds{};     // empty: all
+  std::vector<std::string> handlers{};  // empty: all
+};
+
+struct ServerSentEvent {
+  std::string kind{};
+  std::string data{};
+};
+
+// Parses server-sent events from the bytes of a stream, which may be cut anywhere.
+class EventParser {
+ public:
+  using OnEvent = std::function<void(const ServerSentEvent&)>;
+  explicit EventParser(OnEvent on_event) : on_event_(std::move(on_event)) {}
+
+  void take(std::string_view bytes);
+  // For a new connection: drops the unfinished event, which the daemon sends again.
+  void restart();
+
+  // The id of the last complete event: the next connection continues after it.
+  const std::string& last_id() const { return last_id_; }
+
+ private:
+  void take_line(std::string_view line);
+  void end_event();
+
+  const OnEvent on_event_;
+  std::string line_;  // received so far
+  std::string id_;
+  std::string last_id_;
+  ServerSentEvent event_;
+};
+
+void EventParser::take(std::string_view bytes) {
+  for (auto end = bytes.find('\n'); end != std::string_view::npos; end = bytes.find('\n')) {
+    line_.append(bytes.substr(0, end));
+    bytes.remove_prefix(end + 1);
+    if (line_.ends_with('\r')) line_.pop_back();
+    take_line(line_);
+    line_.clear();
+  }
+  line_.append(bytes);
+}
+
+void EventParser::restart() {
+  line_.clear();
+  id_ = last_id_;
+  event_ = {};
+}
+
+void EventParser::take_line(std::string_view line) {
+  if (line.empty()) return end_event();
+  const auto colon = line.find(':');
+  const std::string_view field = line.substr(0, colon);
+  std::string_view value = colon == std::string_view::npos ? std::string_view{} : line.substr(colon + 1);
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  if (field == "id") id_ = value;
+  if (field == "event") event_.kind = value;
+  if (field == "data") event_.data.append(event_.data.empty() ? "" : "\n").append(value);
+}
+
+// An event without data only carries an id.
+void EventParser::end_event() {
+  last_id_ = id_;
+  const ServerSentEvent event = std::exchange(event_, {});
+  if (!event.data.empty()) on_event_(event);
+}
+
+using namespace std::chrono_literals;
+
+constexpr Millis kFirstPause = 500ms;
+constexpr Millis kLongestPause = 10s;
+constexpr int kUnavailable = 503;  // the daemon is stopping, or has too many event streams
+
+void pause(Millis length, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock{mutex};
+  never.wait_for(lock, stop, length, [] { return false; });
+}
+
+// Calls `on_event` for each event of the daemon until `stop` is requested. After a lost connection, tells `warn`,
+// connects again and continues after the last event. run() throws ApiError, or std::runtime_error if the first
+// connection fails.
+class EventFollower {
+ public:
+  EventFollower(const remote::DaemonAddress& daemon, const EventFilter& filter, const std::stop_token& stop,
+                const std::function<void(const nlohmann::json& event)>& on_event,
+                const std::function<void(const std::string& warning)>& warn)
+      : daemon_(daemon), stop_(stop), warn_(warn), line_(daemon_), events_([&on_event](const ServerSentEvent& event) {
+          auto data = nlohmann::json::parse(event.data, nullptr, /*allow_exceptions=*/false);
+          if (!data.is_object()) return;
+          data["kind"] = event.kind;
+          on_event(data);
+        }) {
+    request_.path = {"events"};
+    if (!filter.kinds.empty()) request_.query["kind"] = fmt::format("{}", fmt::join(filter.kinds, ","));
+    if (!filter.handlers.empty()) request_.query["handler"] = fmt::format("{}", fmt::join(filter.handlers, ","));
+  }
+
+  void run() {
+    Millis wait = kFirstPause;
+    while (!stop_.stop_requested()) {
+      receiving_ = false;
+      const std::string why = watch();
+      if (stop_.stop_requested()) return;
+      if (receiving_) {
+        lost_ = true;
+        warn_(fmt::format("lost the connection to {} ({}); reconnecting to continue where it ended", daemon_.url, why));
+        wait = kFirstPause;
+      }
+      pause(wait, stop_);
+      wait = std::min(2 * wait, kLongestPause);
+    }
+  }
+
+ private:
+  // Runs until the connection ends, and returns the reason.
+  std::string watch() {
+    remote::HttpRequest request{.target = target_of(request_), .stop = stop_, .stream = [this](std::string_view bytes) {
+                                  on_first_bytes();
+                                  events_.take(bytes);
+                                }};
+    if (!events_.last_id().empty()) request.headers.push_back("Last-Event-ID: " + events_.last_id());
+    events_.restart();
+    const auto reply = line_.ask(request);
+    if (!reply) return reason_for(reply.error());
+    if (reply->status == 200) return "the daemon closed it";
+    if (lost_ && reply->status == kUnavailable) return "it has no free stream";
+    answer_of(daemon_, reply->status, reply->body);  // throws
+    return "HTTP status " + std::to_string(reply->status);
+  }
+
+  std::string reason_for(const remote::NoAnswer& none) const {
+    if (!receiving_ && !lost_ && none.kind != remote::NoAnswer::Kind::stopped) {
+      throw std::runtime_error(no_answer_text(daemon_, none));
+    }
+    return none.why;
+  }
+
+  void on_first_bytes() {
+    if (!std::exchange(receiving_, true) && lost_) warn_("reconnected");
+  }
+
+  const remote::DaemonAddress& daemon_;
+  const std::stop_token& stop_;
+  const std::function<void(const std::string& warning)>& warn_;
+  remote::Connection line_;
+  EventParser events_;
+  ApiRequest request_;
+  bool receiving_ = false;  // this connection has received something
+  bool lost_ = false;       // a connection was lost
+};
 
 constexpr std::size_t kKindWidth = 15;  // retry_scheduled
 
@@ -39,7 +207,7 @@ std::string clock_text(TimePoint time) {
   return {text.data(), size};
 }
 
-Colour colour_of(const std::string& kind) {
+Colour colour_of_kind(const std::string& kind) {
   if (kind == "succeeded") return Colour::green;
   if (kind == "gave_up" || kind == "quarantined" || kind == "parked" || kind == "gap") return Colour::red;
   if (kind == "attempt_failed" || kind == "callback_failed" || kind == "lease_lost" || kind == "cancelled") {
@@ -69,7 +237,7 @@ std::string event_line(const nlohmann::json& event, const Terminal& terminal) {
   const TimePoint time =
       at.empty() ? std::chrono::floor<Millis>(std::chrono::system_clock::now()) : base::parse_time(at);
   std::string line = coloured(terminal, Colour::faint, clock_text(time)) + "  " +
-                     coloured(terminal, colour_of(kind), fmt::format("{:<{}}", kind, kKindWidth));
+                     coloured(terminal, colour_of_kind(kind), fmt::format("{:<{}}", kind, kKindWidth));
   if (event.contains("task")) add_task(line, event["task"]);
   add(line, event.value("table", ""));
   add(line, event.value("message", ""));
@@ -128,10 +296,13 @@ void print(const nlohmann::json& event, bool as_json, const Terminal& terminal) 
 void run(const EventsOptions& options) {
   const StopSignals signals;
   const Terminal terminal = stdout_terminal();
-  follow_events(
-      daemon_of(options.service), options.filter, signals.token(),
-      [&](const nlohmann::json& event) { print(event, options.as_json, terminal); },
-      [](const std::string& warning) { fmt::print(stderr, "easyretry: {}\n", printable(warning)); });
+  const remote::DaemonAddress daemon = daemon_of(options.service);
+  const std::stop_token stop = signals.token();
+  const std::function on_event = [&](const nlohmann::json& event) { print(event, options.as_json, terminal); };
+  const std::function warn = [](const std::string& warning) {
+    fmt::print(stderr, "easyretry: {}\n", printable(warning));
+  };
+  EventFollower{daemon, options.filter, stop, on_event, warn}.run();
   if (signals.signal() != 0) throw CLI::RuntimeError{kInterrupted + signals.signal()};
 }
 

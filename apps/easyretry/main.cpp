@@ -1,4 +1,4 @@
-// easyretry: one program, one file per command.
+// easyretry: one program with many commands.
 
 #include <clocale>
 #include <exception>

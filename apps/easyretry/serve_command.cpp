@@ -79,7 +79,7 @@ void follow_nacos(server::Daemon& daemon, const ServeOptions& options) {
 }
 
 // Called before any thread starts, so that no thread receives a signal. They have been blocked since the start of the
-// process (early_signals.cpp), and by now one may be waiting.
+// process (service_manager.cpp), and by now one may be waiting.
 sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);

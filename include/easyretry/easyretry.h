@@ -14,7 +14,6 @@
 #include <easyretry/options.h>
 #include <easyretry/policy.h>
 #include <easyretry/retryable.h>
-#include <easyretry/retryable_task.h>
 #include <easyretry/stats.h>
 #include <easyretry/submit.h>
 #include <easyretry/task.h>

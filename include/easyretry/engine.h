@@ -19,7 +19,6 @@
 #include <easyretry/options.h>
 #include <easyretry/policy.h>
 #include <easyretry/retryable.h>
-#include <easyretry/retryable_task.h>
 #include <easyretry/stats.h>
 #include <easyretry/task.h>
 
@@ -52,8 +51,8 @@ class CircuitHandle {
  public:
   const std::string& name() const { return name_; }
   CircuitInfo info() const;
-  // Whether calls should be avoided: they mostly fail, or an operator has ordered so. Answers at once from what this
-  // instance knows. After a quiet time that may be old: it is refreshed in the background.
+  // Whether calls should be avoided, because they mostly fail or an operator holds the circuit open. Answers at once
+  // from what this instance knows. After a quiet time this may be out of date; it is refreshed in the background.
   bool open() const;
   // Records that a call made outside a handler was answered, or failed. Calls of handlers, direct ones as well, are
   // counted already.
@@ -205,7 +204,7 @@ class Engine {
   // backoff again. Returns false if the task is running, has ended, or does not exist in the store.
   bool retry_now(TaskId id);
   bool retry_now(std::string_view handler, std::string_view key);
-  // Gives a waiting task a new backoff and new stop rules, as far as the policy sets them; its due time does not
+  // Gives a waiting task a new backoff and new stop rules, as far as the policy sets them. Its due time does not
   // change. Returns false as above, or if another client changed the task at the same time. The handler still decides
   // what is worth retrying and what is a success: a policy with retry_on, never_retry or success_when throws
   // std::invalid_argument, as does an invalid one.
@@ -236,9 +235,9 @@ class Engine {
   std::optional<TaskId> requeue(TaskId id);
   // The task with this key that find() returns, if it has ended.
   std::optional<TaskId> requeue(std::string_view handler, std::string_view key);
-  // The same with other arguments: engine.requeue_with(id, corrected_order). The key and the policy stay. They must be
-  // of the types that the handler takes: a task whose arguments do not fit is parked. Also for a task whose arguments
-  // were removed.
+  // The same with other arguments: engine.requeue_with(id, corrected_order). The key and the policy stay. The arguments
+  // must be of the types that the handler takes: a task whose arguments do not fit is parked. This also works for a
+  // task whose arguments were removed.
   template <class... Arguments>
   std::optional<TaskId> requeue_with(TaskId id, const Arguments&... arguments) {
     static_assert((detail::kHasJson<Arguments> && ...),

@@ -21,7 +21,6 @@
 #include <string_view>
 
 #include <easyretry/detail/json_containers.h>
-#include <easyretry/detail/json_fields.h>
 #include <easyretry/detail/json_struct.h>
 #include <easyretry/detail/json_values.h>
 

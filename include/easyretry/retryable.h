@@ -19,6 +19,7 @@
 #include <easyretry/detail/typed_call.h>
 #include <easyretry/json.h>
 #include <easyretry/submit.h>
+#include <easyretry/task.h>
 
 #pragma GCC visibility push(default)
 namespace easyretry {
@@ -224,6 +225,45 @@ class Retryable<R, std::tuple<Args...>> {
   std::shared_ptr<const Callee> callee_;
   std::shared_ptr<const detail::CallGate> gate_;
   SubmitOptions options_;
+};
+
+template <class Signature>
+class RetryableTask;
+
+// A retryable function written as a class:
+//
+//   class Pay : public RetryableTask<PayResult(Order)> {
+//     PayResult execute(const Order& order) override { return gateway.pay(order); }
+//     bool is_success(const PayResult& result) override { return result.code == 200; }
+//     void on_success(const PayResult& result, const TaskInfo& task) override { … }
+//     void on_final_failure(const Failure& failure, const TaskInfo& task) override { … }
+//   };
+//   auto pay = engine.retryable("payment.pay", std::make_shared<Pay>(), policy);
+template <class R, class... Args>
+class RetryableTask<R(Args...)> {
+ public:
+  using RetryableForm = RetryableTask;
+  using Result = R;
+  using Arguments = std::tuple<std::decay_t<Args>...>;
+
+  virtual ~RetryableTask() = default;
+  virtual R execute(const std::decay_t<Args>&... args) = 0;
+  virtual bool is_success(const R&) { return true; }
+  virtual void on_success(const R&, const TaskInfo&) {}
+  virtual void on_final_failure(const Failure&, const TaskInfo&) {}
+};
+
+template <class... Args>
+class RetryableTask<void(Args...)> {
+ public:
+  using RetryableForm = RetryableTask;
+  using Result = void;
+  using Arguments = std::tuple<std::decay_t<Args>...>;
+
+  virtual ~RetryableTask() = default;
+  virtual void execute(const std::decay_t<Args>&... args) = 0;
+  virtual void on_success(const TaskInfo&) {}
+  virtual void on_final_failure(const Failure&, const TaskInfo&) {}
 };
 
 }  // namespace easyretry

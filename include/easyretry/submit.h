@@ -26,8 +26,8 @@ struct SubmitOptions {
   // and a hash of the arguments.
   std::string key{};
   OnDuplicate on_duplicate = OnDuplicate::keep;
-  std::string business_type{};  // both are indexed for search; tasks with the same business_id share a shard
-  std::string business_id{};
+  std::string business_type{};            // a filter for searches
+  std::string business_id{};              // indexed for search; tasks with the same one share a shard
   std::vector<std::string> tags{};        // up to 8, each up to 64 bytes
   std::string traceparent{};              // W3C trace context, passed to the handler as info.traceparent
   std::optional<TaskClass> task_class{};  // nullopt: the handler's (HandlerOptions::task_class)

@@ -102,8 +102,8 @@ struct TaskInfo {
 // How Engine::wait() ended.
 enum class WaitEnd {
   ended,    // the task has ended; TaskInfo::outcome says how
-  timeout,  // it has not ended in this time
-  gone,     // it has ended, but how is unknown: history does not keep tasks that ended like this
+  timeout,  // the task did not end in this time
+  gone,     // it has ended, but it is unknown how: history does not keep tasks that end like this
   unknown,  // there is no such task; perhaps it ended long ago and has left history, or history does not keep it
   stopped,  // this engine was stopped
 };

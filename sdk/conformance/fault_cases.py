@@ -2,7 +2,10 @@
 import re
 
 from case import Case, quick, until
-from proxy import ANY, LEASE, RENEW, SETTLE, SUBMIT, changed, cut_middle, cut_reply, html, hung, problem, slow
+from proxy import ANY, LEASE, RENEW, SETTLE, SUBMIT, changed, cut_middle, cut_reply, done_but, html, hung, problem, slow
+
+SERVER_ERRORS = (problem(500, "internal", "internal error"), html(502), problem(503, "unavailable", "no store"),
+                 problem(503, "in_doubt", "not confirmed"))
 
 
 class Faults(Case):
@@ -81,8 +84,7 @@ class Faults(Case):
 
     def test_server_errors_are_survived(self):
         for path in (LEASE, SETTLE, RENEW):
-            for fault in (problem(500, "internal", "internal error"), html(502), problem(503, "unavailable", "no store"),
-                          problem(503, "in_doubt", "not confirmed")):
+            for fault in SERVER_ERRORS:
                 self.proxy.play(path, fault)
         subject = self.start(lease_ms=9000)
         keys = [f"k{number}" for number in range(6)]
@@ -92,7 +94,22 @@ class Faults(Case):
         self.assertGreaterEqual(len(self.proxy.seen(RENEW)), 5)
 
     @quick
+    def test_a_submission_survives_server_errors_and_is_stored_once(self):
+        for fault in (done_but(SERVER_ERRORS[0]), *SERVER_ERRORS):
+            self.proxy.play(SUBMIT, fault)
+        subject = self.start(timeout_ms=20_000)
+        subject.say(do="submit", tag="t", handler="conform.none", key="a", args=[{}])
+        until(lambda: subject.seen("submitted", tag="t") or subject.seen("refused"), what="not submitted")
+        self.assertEqual(subject.seen("refused"), [])
+        self.until_ended(subject.seen("submitted")[0]["ids"][0])
+        keys = [{name.lower(): value for name, value in one.headers.items()}.get("idempotency-key") for one in self.proxy.seen(SUBMIT)]
+        self.assertEqual((len(keys), len(set(keys[:5]))), (6, 1), "the same key for each try")
+        self.assertNotEqual(keys[5], keys[4], "503 in_doubt is the answer to its key for good")
+        until(lambda: subject.seen("end", key="a"), what="it did not run")
+
+    @quick
     def test_a_settlement_whose_answer_is_lost_is_not_a_second_run(self):
+        self.proxy.play(SETTLE, done_but(SERVER_ERRORS[0]))
         self.proxy.play(SETTLE, cut_reply)
         self.proxy.play(SETTLE, cut_middle)
         subject = self.start(lease_ms=60_000)

@@ -67,6 +67,14 @@ def problem(status, code, message, **headers):
     return answer(status, body, Content_Type="application/json", easyretry_time="2026-03-01T12:00:00.000Z", **headers)
 
 
+def done_but(play):
+    """The daemon has done it, and the subject gets another answer."""
+    def both(request, forward):
+        forward(request)
+        return play(request, forward)
+    return both
+
+
 def cut_reply(request, forward):
     """The daemon has done it, but its answer does not arrive."""
     forward(request)

@@ -21,6 +21,10 @@ if(EASYRETRY_JAVA_READY)
     COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/sdk/conformance/conform.py --program $<TARGET_FILE:easyretry_program> --
       ${EASYRETRY_JAVA} -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp ${java_client}/classes:${java_client}/test-classes easyretry.Subject)
   set_tests_properties(sdk_java_conformance PROPERTIES TIMEOUT 1800 FIXTURES_REQUIRED sdk_java)
+  add_test(NAME sdk_java_bench_runs
+    COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/sdk.py $<TARGET_FILE:easyretry_program> --tasks 2000 --no-goals --
+      ${EASYRETRY_JAVA} -cp ${java_client}/classes:${java_client}/test-classes easyretry.BenchWorker)
+  set_tests_properties(sdk_java_bench_runs PROPERTIES TIMEOUT 300 FIXTURES_REQUIRED sdk_java)
 else()
   # Who asks for languages must not believe that all of them were tested.
   message(FATAL_ERROR "EASYRETRY_LANGUAGES_TESTS: no JDK from 17 on, no Maven, or Maven cannot download. tools/languages says what is "

@@ -9,7 +9,7 @@
 #include <easyretry/config.h>
 
 #include "alert/delivery.h"
-#include "call/alert_sender.h"
+#include "call/senders.h"
 #include "engine/core.h"
 #include "webhook/caller.h"
 

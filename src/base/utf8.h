@@ -10,10 +10,10 @@ namespace easyretry::base {
 // U+10FFFF); npos if all of it is valid.
 std::size_t invalid_utf8(std::string_view text);
 
-// The longest prefix of at most `most` bytes that does not cut a character.
+// The longest prefix of whole characters that has at most `most` bytes.
 std::string_view cut_utf8(std::string_view text, std::size_t most);
 
-// The longest such suffix.
+// The longest suffix of whole characters that has at most `most` bytes.
 std::string_view last_utf8(std::string_view text, std::size_t most);
 
 // The text as a database can store it: each byte that is not UTF-8, and each NUL, becomes U+FFFD.

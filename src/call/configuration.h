@@ -28,15 +28,15 @@ class Configuration {
   // Sets the handler's policy and options from its own entry, its registration, and the defaults, in this order, and
   // returns the registration. Throws ConfigError for an exception type without a known name.
   Registered settle(detail::Handler& handler) const;
-  // The handler was registered.
+  // Call this when the handler has been registered.
   void remember(const std::string& name, Registered code);
 
   struct Reload {
     std::vector<ConfigChange> changes;
-    Config next;  // as wanted, as far as it can change while the engine runs
+    Config next;  // the wanted one, except for fields that cannot change while the engine runs
     std::map<std::string, engine::HandlerSettings> handlers;
   };
-  // What `wanted` would change. Throws ConfigError.
+  // Finds out what `wanted` would change, and changes nothing. Throws ConfigError.
   Reload prepare(const Config& wanted) const;
   void commit(Reload reload);
 

@@ -5,11 +5,10 @@
 #include <easyretry/handler.h>
 
 #include "base/part.h"
-#include "call/alert_sender.h"
 #include "call/engine_impl.h"
 #include "call/errors.h"
+#include "call/senders.h"
 #include "call/threaded_engine.h"
-#include "call/trace_sender.h"
 #include "policy/limits.h"
 #include "storage/open.h"
 

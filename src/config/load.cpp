@@ -5,22 +5,39 @@
 #include "config/watch.h"
 
 namespace easyretry {
+namespace {
 
-Config parse_config(std::string_view yaml, std::string_view source, const Environment& environment) {
+bool names_a_program(std::string_view store) {
+  return store.find("?password_command=") != std::string_view::npos ||
+         store.find("&password_command=") != std::string_view::npos;
+}
+
+Config read(std::string_view yaml, std::string_view source, const Environment& environment, bool remote) {
   Config result;
   config::Problems problems;
   config::read_text(result, yaml, source, problems);
+  if (remote && names_a_program(result.store)) {
+    problems.add({source},
+                 "store: password_command lets everyone who can write this text run programs on this machine; "
+                 "set the url in EASYRETRY_STORE, or use password_file");
+  }
   config::read_environment(result, environment, problems);
   problems.throw_if_any();
   config::open_log(result);
   return result;
 }
 
+}  // namespace
+
+Config parse_config(std::string_view yaml, std::string_view source, const Environment& environment) {
+  return read(yaml, source, environment, false);
+}
+
 Config load_config(const std::string& file, const Environment& environment) {
   const auto source = config::open_source(file, stderr_log());
   const auto text = source->read();
   if (!text) throw ConfigError({source->name() + ": " + source->why_not()});
-  return parse_config(*text, source->name(), environment);
+  return read(*text, source->name(), environment, source->remote());
 }
 
 std::string Config::store_url() const {
@@ -34,7 +51,7 @@ ConfigWatch::ConfigWatch(const std::string& file, Environment environment, LogSi
       judged_(source_->read()),
       seen_(judged_) {
   if (!judged_ && source_->reached()) throw ConfigError({source_->name() + ": " + source_->why_not()});
-  current_ = parse_config(judged_.value_or(""), source_->name(), environment_);
+  current_ = read(judged_.value_or(""), source_->name(), environment_, source_->remote());
 }
 
 std::optional<tl::expected<Config, ConfigError>> ConfigWatch::step() {
@@ -60,7 +77,7 @@ tl::expected<Config, ConfigError> ConfigWatch::judge(const Content& content) con
     if (content->empty()) {
       throw ConfigError({source_->name() + ": is empty now; write {} to use all defaults"});
     }
-    return parse_config(*content, source_->name(), environment_);
+    return read(*content, source_->name(), environment_, source_->remote());
   } catch (const ConfigError& error) {
     return tl::make_unexpected(error);
   }

@@ -22,6 +22,8 @@ class Source {
   virtual std::string why_not() const = 0;
   // False if it has not been reached yet, so that there may be a text.
   virtual bool reached() const { return true; }
+  // Whether people can write it who cannot write files of this machine.
+  virtual bool remote() const { return false; }
 };
 
 // A path, or nacos://user:password@host:8848/data-id, for which it waits up to 3 s. Throws std::invalid_argument if the

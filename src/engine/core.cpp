@@ -292,16 +292,22 @@ void Core::own(Ownership owned) {
       [&](const DueTask& task) { return !owns(*now, table->by_number[task.handler]->handler.name, task.id); });
 }
 
-void Core::add_handler(detail::Handler handler) {
-  if ((handler.options.keep || handler.options.keep_args) && store_->info().is_daemon) {
-    throw std::invalid_argument("handler \"" + handler.name +
+// Throws std::invalid_argument for settings that only a daemon can apply, if this is an engine of one.
+void Core::refuse_what_the_daemon_decides(const std::string& handler, const HandlerOptions& options) const {
+  if (!store_->info().is_daemon) return;
+  if (options.keep || options.keep_args) {
+    throw std::invalid_argument("handler \"" + handler +
                                 "\": keep and keep_args belong into the configuration of the daemon");
   }
-  if (handler.options.limit && store_->info().is_daemon) {
+  if (options.limit) {
     throw std::invalid_argument(
-        "handler \"" + handler.name +
+        "handler \"" + handler +
         "\": its limit belongs into the configuration of the daemon, which gives out its tasks");
   }
+}
+
+void Core::add_handler(detail::Handler handler) {
+  refuse_what_the_daemon_decides(handler.name, handler.options);
   context_->handlers.add(std::move(handler));
   loader_.hurry();  // its tasks may have been waiting for it
   intake_.look_soon();
@@ -311,6 +317,7 @@ void Core::add_handler(detail::Handler handler) {
 }
 
 void Core::reconfigure(const std::map<std::string, HandlerSettings>& handlers, const EngineOptions& live) {
+  for (const auto& [name, settings] : handlers) refuse_what_the_daemon_decides(name, settings.options);
   context_->handlers.reconfigure(handlers);
   const Millis window = context_->live.window;
   context_->live = live;

@@ -146,7 +146,7 @@ class Core {
   // Asks the other instances in the background, and the store for orders, if what is known of it is old.
   void keep_known(Circuit& circuit);
   // For all instances: this one at once, others within kPausesKnownFor. Replaces an earlier order. nullopt: until
-  // reset_circuit(), which only an order to be open may have. `invalid_argument`: circuit_orders.h refuses it.
+  // reset_circuit(), which only an order to be open may have. `invalid_argument`: orders.h refuses it.
   Result<CircuitOrder> order_circuit(std::string_view name, CircuitState state, std::optional<Millis> time,
                                      std::string_view why);
   Result<bool> reset_circuit(std::string_view name);  // true: there was an order
@@ -155,7 +155,7 @@ class Core {
   // --- Limits, of "handler pay" or "circuit gateway"
 
   std::vector<LimitInfo> limits();  // by subject, as this instance sees them
-  // For all instances, as with circuits. Replaces an earlier order. `invalid_argument`: limit_orders.h refuses it.
+  // For all instances, as with circuits. Replaces an earlier order. `invalid_argument`: orders.h refuses it.
   Result<LimitOrder> order_limit(std::string_view subject, const LimitOptions& limit, std::string_view why);
   Result<bool> reset_limit(std::string_view subject);  // true: there was an order; what is configured stays
   Result<LimitOrders> limit_orders();                  // also of handlers and circuits that are not known here
@@ -267,6 +267,7 @@ class Core {
   Outcomes& outcomes() { return *outcomes_; }
 
  private:
+  void refuse_what_the_daemon_decides(const std::string& handler, const HandlerOptions& options) const;
   Instant lent_until(Millis lease);
   // Replaces an earlier order with the same key.
   Result<void> store_order(const StoredOrder& order);

@@ -18,8 +18,8 @@
 
 #include "engine/brake.h"
 #include "engine/circuit.h"
-#include "engine/limit_orders.h"
 #include "engine/measures.h"
+#include "engine/orders.h"
 #include "policy/success_expression.h"
 #include "task/record.h"
 

@@ -10,8 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/circuit_orders.h"
-#include "engine/limit_orders.h"
+#include "engine/orders.h"
 #include "engine/wakeup.h"
 
 namespace easyretry::storage {

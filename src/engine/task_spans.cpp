@@ -49,6 +49,15 @@ bool counts(const Run& run, const task::Settlement& settlement) {
   return settlement.kind != Kind::hand_back && run.interrupt != Interrupt::lease_lost;
 }
 
+// Attempts that were made before the task was stored have no span: those of a direct call that failed, and those that
+// a submission names. Their failure, if any, happened when the task was stored.
+bool earlier_attempt_was_told(const TaskInfo& task) {
+  if (task.attempts <= 1 || !task.last_failed_at) return false;
+  if (*task.last_failed_at != task.created_at) return true;
+  // Within the millisecond in which the task was stored. An attempt of ours has cost a claim and a settlement.
+  return task.version >= 2 * task.attempts - 1;
+}
+
 void tell_stored(const Context& context, const TaskInfo& task, Span span) {
   const TaskTrace trace = context.spans.trace_of(task);
   if (!trace.sampled()) return;
@@ -88,7 +97,7 @@ void tell_attempt(const Run& run, const Context& context, const task::Settlement
   span.traceparent =
       trace.traceparent(counts(run, settlement) ? trace.attempt(info.attempts) : trace.uncounted(info.version));
   span.parent = trace.submit();
-  if (info.attempts > 1) span.links.push_back(trace.traceparent(trace.attempt(info.attempts - 1)));
+  if (earlier_attempt_was_told(info)) span.links.push_back(trace.traceparent(trace.attempt(info.attempts - 1)));
   const bool succeeded = settlement.kind != Kind::retry && settlement.outcome == Outcome::succeeded;
   if (!succeeded && settlement.kind != Kind::hand_back) mark_failed(span, settlement.error);
   span.attributes.emplace_back("messaging.operation.type", "process");

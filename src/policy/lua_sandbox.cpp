@@ -132,6 +132,14 @@ bool is_plain_index(std::string_view text, std::size_t bracket) {
   return end > bracket + 1 && end < text.size() && text[end] == ']';
 }
 
+lua_State* new_state(lua_Alloc allocate, void* budget) {
+#if LUA_VERSION_NUM >= 505
+  return lua_newstate(allocate, budget, luaL_makeseed(nullptr));
+#else
+  return lua_newstate(allocate, budget);
+#endif
+}
+
 }  // namespace
 
 MentionedKeys::MentionedKeys(std::string_view expression) {
@@ -156,7 +164,7 @@ void LuaSandbox::Close::operator()(lua_State* state) const {
 // `result` and `args` are parameters, so any other name is a global, and a function that uses globals has an upvalue
 // (_ENV). That finds misspelt names and calls of libraries before the first task fails because of them, and, with one
 // parameter left out, whether that one is used.
-LuaSandbox::LuaSandbox(const std::string& expression) : keys_(expression), state_(lua_newstate(&allocate, &budget_)) {
+LuaSandbox::LuaSandbox(const std::string& expression) : keys_(expression), state_(new_state(&allocate, &budget_)) {
   if (!state_) throw std::bad_alloc();
   try {
     load("return " + expression + "\n");

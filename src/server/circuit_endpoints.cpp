@@ -4,7 +4,7 @@
 
 #include "base/nearest.h"
 #include "call/errors.h"
-#include "engine/circuit_orders.h"
+#include "engine/orders.h"
 #include "server/answer_values.h"
 #include "server/endpoints.h"
 #include "server/request_fields.h"

@@ -21,17 +21,35 @@ constexpr Millis kRecent = 24h;
 constexpr std::size_t kMostCounted = 1000;  // above this, the counts give the number
 constexpr const char* kLate = "late tasks";
 
+constexpr std::size_t kMostNames = 10;
+
 using FilledIn = std::map<std::string, std::string>;
+using Items = std::vector<FilledIn>;
+using LateHandlers = std::vector<std::pair<Millis, std::string>>;
+
+std::string ms_text(Millis time) {
+  return std::to_string(time.count());
+}
 
 // "mail.send (22 min), pay (3 min) and 4 more", the latest first.
-std::string listed(const std::vector<std::pair<Millis, std::string>>& late) {
-  constexpr std::size_t kMostNames = 10;
+std::string listed(const LateHandlers& late) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kMostNames, late.size()); ++i) {
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", late[i].second, age_text(late[i].first));
   }
   if (late.size() > kMostNames) text += fmt::format(" and {} more", late.size() - kMostNames);
   return text;
+}
+
+// The same for other languages. `group` is empty or "less_late".
+void list(const LateHandlers& late, const std::string& group, Finding& finding) {
+  for (std::size_t i = 0; i < std::min(kMostNames, late.size()); ++i) {
+    FilledIn& item = finding.items.emplace_back(FilledIn{{"name", late[i].second}, {"for_ms", ms_text(late[i].first)}});
+    if (!group.empty()) item.emplace("group", group);
+  }
+  if (late.size() > kMostNames) {
+    finding.values.emplace(group.empty() ? "more" : "more_" + group, std::to_string(late.size() - kMostNames));
+  }
 }
 
 Finding instances(const ClusterView& cluster) {
@@ -110,8 +128,11 @@ Finding handlers(const Counts& counts, const ServedHandlers& served_handlers, bo
   }
   const auto meant = names_meant(unserved, served_handlers.names());
   std::string all;
+  Items items;
   for (const std::string& name : unserved) {
     const auto near = meant.find(name);
+    FilledIn& item = items.emplace_back(FilledIn{{"name", name}, {"tasks", std::to_string(counts.at(name).live())}});
+    if (near != meant.end()) item.emplace("did_you_mean", near->second);
     all += fmt::format("{}{} ({} tasks{})", all.empty() ? "" : ", ", name, counts.at(name).live(),
                        near == meant.end() ? "" : "; did you mean " + near->second + "?");
   }
@@ -120,37 +141,44 @@ Finding handlers(const Counts& counts, const ServedHandlers& served_handlers, bo
           "served by no instance or worker: " + all,
           "start the program that has them, or correct the name where they are submitted",
           "handlers_unserved",
-          {{"handlers", all}}};
+          {},
+          std::move(items)};
 }
 
 Finding paused(engine::Core& core, const Counts& counts) {
   std::string all;
-  std::string first;
+  Items items;
   bool has_live_tasks = false;
   for (const PausedHandler& one : value_or_throw(core.paused()).handlers) {
     const auto tally = counts.find(one.handler);
     const std::int64_t live = tally == counts.end() ? 0 : tally->second.live();
-    all += fmt::format("{}{} (since {}, {} tasks{}{})", all.empty() ? "" : ", ", one.handler,
-                       age_text(core.store_now() - one.since), live, one.why.empty() ? "" : ": ", one.why);
-    if (first.empty()) first = one.handler;
+    const Millis age = core.store_now() - one.since;
+    all += fmt::format("{}{} (since {}, {} tasks{}{})", all.empty() ? "" : ", ", one.handler, age_text(age), live,
+                       one.why.empty() ? "" : ": ", one.why);
+    items.push_back(
+        {{"name", one.handler}, {"for_ms", ms_text(age)}, {"tasks", std::to_string(live)}, {"why", one.why}});
     has_live_tasks |= live > 0;
   }
   if (all.empty()) return {Health::ok, "paused", "no handler", "", "paused_none"};
-  const FilledIn values{{"handlers", all}, {"first", first}};
-  if (!has_live_tasks) return {Health::ok, "paused", all, "", "paused", values};
-  return {Health::warn, "paused", all, fmt::format("to run them again: `easyretry handlers resume {}`", first),
-          "paused",     values};
+  const std::string first = items.front().at("name");
+  const std::string todo =
+      has_live_tasks ? fmt::format("to run them again: `easyretry handlers resume {}`", first) : std::string{};
+  return {
+      has_live_tasks ? Health::warn : Health::ok, "paused", all, todo, "paused", {{"first", first}}, std::move(items)};
 }
 
 Finding open_circuits(const std::vector<CircuitInfo>& circuits, TimePoint now) {
   std::string open;
   std::string ordered;
+  Items items;
   for (const CircuitInfo& one : circuits) {
     if (one.order) ordered = one.name;
     if (one.state != CircuitState::open) continue;
-    const std::string starts =
-        one.order ? "by hand" : fmt::format("about {:.3g} starts a second", one.starts_per_second.value_or(0));
+    const std::string rate = fmt::format("{:.3g}", one.starts_per_second.value_or(0));
+    const std::string starts = one.order ? "by hand" : fmt::format("about {} starts a second", rate);
     open += fmt::format("{}{} (for {}, {})", open.empty() ? "" : ", ", one.name, age_text(now - *one.since), starts);
+    FilledIn& item = items.emplace_back(FilledIn{{"name", one.name}, {"for_ms", ms_text(now - *one.since)}});
+    if (!one.order) item.emplace("starts_per_second", rate);
   }
   if (open.empty()) return {Health::ok, "circuits", "none is open", "", "circuits_none"};
   const std::string reset =
@@ -160,28 +188,36 @@ Finding open_circuits(const std::vector<CircuitInfo>& circuits, TimePoint now) {
           "open: " + open,
           "see whether what these handlers call is up: `easyretry circuits`; a circuit closes by itself" + reset,
           ordered.empty() ? "circuits_open" : "circuits_held_open",
-          {{"circuits", open}, {"ordered", ordered}}};
+          {{"ordered", ordered}},
+          std::move(items)};
 }
 
 // A limit that holds tasks back works as intended, unless no task may start at all.
 Finding limits(const std::vector<LimitInfo>& all, TimePoint now) {
   std::string holding;
+  Items items;
   bool nothing_starts = false;
   for (const LimitInfo& one : all) {
     if (!one.holds_since) continue;
     holding += fmt::format("{}{} (for {}, {} due tasks)", holding.empty() ? "" : ", ", one.subject,
                            age_text(now - *one.holds_since), one.held_tasks);
+    const std::size_t space = one.subject.find(' ');  // "handler payment.pay"
+    items.push_back({{"kind", one.subject.substr(0, space)},
+                     {"name", one.subject.substr(space + 1)},
+                     {"for_ms", ms_text(now - *one.holds_since)},
+                     {"tasks", std::to_string(one.held_tasks)}});
     nothing_starts |= one.running == 0;
   }
   if (holding.empty()) return {Health::ok, "limits", "none holds tasks back", "", "limits_none"};
-  const FilledIn values{{"limits", holding}};
-  if (!nothing_starts) return {Health::ok, "limits", "hold tasks back: " + holding, "", "limits_hold", values};
+  const std::string what = "hold tasks back: " + holding;
+  if (!nothing_starts) return {Health::ok, "limits", what, "", "limits_hold", {}, std::move(items)};
   return {Health::warn,
           "limits",
-          "hold tasks back: " + holding,
+          what,
           "a limit of 0 running tasks starts nothing: `easyretry limits` shows which one it is",
           "limits_nothing_starts",
-          values};
+          {},
+          std::move(items)};
 }
 
 }  // namespace
@@ -192,13 +228,13 @@ std::string_view to_string(Health health) {
 
 Finding late_tasks(const Late& late, const Lateness& bounds, const std::string& todo) {
   const Millis bound = std::min(bounds.warn_above, bounds.fail_above);
-  std::vector<std::pair<Millis, std::string>> handlers;
+  LateHandlers handlers;
   for (const auto& [name, ms] : late.handlers) {
     if (ms > bound) handlers.emplace_back(ms, name);
   }
   if (handlers.empty() && late.complete) return {Health::ok, kLate, "none", "", "late_none"};
   if (handlers.empty()) {
-    return {Health::warn, kLate, "not all were looked at: very many tasks of paused handlers are due before them",
+    return {Health::fail, kLate, "not all were looked at: very many tasks of paused handlers are due before them",
             "resume or cancel those: `easyretry handlers` lists them", "late_incomplete"};
   }
   std::sort(handlers.begin(), handlers.end(), std::greater<>{});
@@ -206,21 +242,19 @@ Finding late_tasks(const Late& late, const Lateness& bounds, const std::string& 
   const auto less_late =
       fails ? std::ranges::find_if(handlers, [&](const auto& one) { return one.first <= bounds.fail_above; })
             : handlers.end();
-  const std::string above = age_text(fails ? bounds.fail_above : bound);
-  std::string late_handlers = listed({handlers.begin(), less_late});
-  std::string what = fmt::format("due for more than {} and not running: {}", above, late_handlers);
-  FilledIn values{{"above", above}, {"handlers", std::move(late_handlers)}};
-  if (less_late != handlers.end()) {
-    std::string others = listed({less_late, handlers.end()});
-    what += ", and, less late, " + others;
-    values.emplace("others", std::move(others));
-  }
-  return {fails ? Health::fail : Health::warn,
-          kLate,
-          std::move(what),
-          todo,
-          values.contains("others") ? "late_and_less_late" : "late",
-          std::move(values)};
+  const Millis above = fails ? bounds.fail_above : bound;
+  const LateHandlers latest{handlers.begin(), less_late};
+  const LateHandlers others{less_late, handlers.end()};
+  Finding finding{fails ? Health::fail : Health::warn,
+                  kLate,
+                  fmt::format("due for more than {} and not running: {}", age_text(above), listed(latest)),
+                  todo,
+                  others.empty() ? "late" : "late_and_less_late",
+                  {{"above_ms", ms_text(above)}}};
+  if (!others.empty()) finding.what += ", and, less late, " + listed(others);
+  list(latest, "", finding);
+  list(others, "less_late", finding);
+  return finding;
 }
 
 Findings check_instances(Namespace& name_space, const ClusterView& cluster, const Lateness& bounds) {

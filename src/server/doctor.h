@@ -20,7 +20,9 @@ struct Finding {
   std::string what{};  // "within a second of the store's"
   std::string todo{};  // empty if there is nothing to do; commands are in backticks: `easyretry handlers`
   std::string code{};  // for a check that a daemon makes of itself: names the sentence in `what`, for other languages
-  std::map<std::string, std::string> values{};  // the values in that sentence
+  // The values in that sentence, as text without words of a language: durations are milliseconds.
+  std::map<std::string, std::string> values{};
+  std::vector<std::map<std::string, std::string>> items{};  // the handlers, circuits or limits in it
 };
 
 using Findings = std::vector<Finding>;

@@ -17,15 +17,18 @@ using namespace std::chrono_literals;
 
 constexpr Millis kMaxLate = 5min;  // unless the request says otherwise
 
+using ShownValues = std::map<std::string, ShownText>;
+
 struct CheckAnswer {
   std::string_view check;
   std::string_view result;
   ShownText what;
   ShownText todo;
   std::string_view code;
-  std::map<std::string, ShownText> values{};
+  ShownValues values{};
+  std::vector<ShownValues> items{};
 };
-EASYRETRY_JSON(CheckAnswer, check, result, what, todo, code, values)
+EASYRETRY_JSON(CheckAnswer, check, result, what, todo, code, values, items)
 
 struct DoctorAnswer {
   bool healthy = true;
@@ -43,12 +46,20 @@ Millis max_late(const http::Request& request) {
   throw Refusal{{422, "invalid", "the parameter max_late_ms: \"" + text + "\" is not a number of milliseconds"}};
 }
 
+// The answer refers to the values.
+ShownValues shown(const std::map<std::string, std::string>& values) {
+  ShownValues texts;
+  for (const auto& [name, value] : values) texts.emplace(name, ShownText{value});
+  return texts;
+}
+
 http::Response answer_of(const Findings& findings) {
   DoctorAnswer answer;
   for (const Finding& one : findings) {
     CheckAnswer& check =
         answer.checks.emplace_back(CheckAnswer{one.check, to_string(one.health), {one.what}, {one.todo}, one.code});
-    for (const auto& [name, value] : one.values) check.values.emplace(name, ShownText{value});
+    check.values = shown(one.values);
+    for (const auto& item : one.items) check.items.push_back(shown(item));
     answer.healthy &= one.health != Health::fail;
   }
   return {.body = to_json(answer)};

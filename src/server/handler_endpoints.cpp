@@ -34,6 +34,14 @@ struct PauseAnswer {
 };
 EASYRETRY_JSON(PauseAnswer, since, why)
 
+struct RecentAnswer {
+  Millis measured_ms{};
+  std::int64_t stored = 0;
+  std::int64_t succeeded = 0;
+  std::int64_t ended_badly = 0;
+};
+EASYRETRY_JSON(RecentAnswer, measured_ms, stored, succeeded, ended_badly)
+
 struct HandlerAnswer {
   std::string_view name;
   bool served = false;
@@ -44,10 +52,11 @@ struct HandlerAnswer {
   std::int64_t live = 0;
   std::int64_t stored = 0;
   std::map<std::string, std::int64_t> ended{};
+  std::optional<RecentAnswer> recent{};
   std::optional<PauseAnswer> paused{};
 };
 EASYRETRY_JSON(HandlerAnswer, name, served, instances, waiting_workers, last_asked_at, did_you_mean, live, stored,
-               ended, paused)
+               ended, recent, paused)
 
 struct HandlerList {
   std::vector<HandlerAnswer> handlers{};
@@ -103,6 +112,7 @@ http::Response list_handlers(const Call& call) {
   for (const std::string& name : served) counts.try_emplace(name);
   for (const std::string& name : name_space.core().handlers().snapshot()->names()) counts.try_emplace(name);
   for (const auto& [name, since] : paused) counts.try_emplace(name);
+  const auto recent = name_space.series().recent(name_space.core().clock().now());
   HandlerList answer;
   for (const auto& [name, tally] : counts) {
     HandlerAnswer& one = answer.handlers.emplace_back(HandlerAnswer{.name = name});
@@ -110,6 +120,10 @@ http::Response list_handlers(const Call& call) {
     one.served = !one.instances.empty();
     one.paused = pause_of(paused, name);
     count(one, tally);
+    if (const auto found = recent.find(name); found != recent.end()) {
+      const auto& [measured, stored, succeeded, ended_badly] = found->second;
+      one.recent = RecentAnswer{measured, stored, succeeded, ended_badly};
+    }
     tell_workers(one, name_space, name);
   }
   suggest_names(answer, served);

@@ -38,6 +38,11 @@ bool wants(const LeaseQueue::Request& request, const std::string& handler) {
   return std::find(request.handlers.begin(), request.handlers.end(), handler) != request.handlers.end();
 }
 
+// Ids ascend with time: the worker of the lowest one has probably died.
+void keep_latest(std::map<task::Ticket, Instant>& leases, std::size_t most) {
+  if (leases.size() > most) leases.erase(leases.begin());
+}
+
 }  // namespace
 
 class LeaseQueue::Handler final : public engine::RemoteExecutor {
@@ -80,15 +85,7 @@ LeaseQueue::Workers LeaseQueue::workers_of(const std::string& handler) {
   }
   workers.waiting = static_cast<std::size_t>(
       std::ranges::count_if(waiting_, [&](const auto& entry) { return wants(entry.second, handler); }));
-  const auto leased = leased_until_.find(handler);
-  workers.hold_leases = leased != leased_until_.end() && now < leased->second;
   return workers;
-}
-
-void LeaseQueue::leased(const std::string& handler, Millis lease) {
-  const std::lock_guard lock{mutex_};
-  Instant& until = leased_until_[handler];
-  until = std::max(until, clock_.steady() + lease);
 }
 
 std::uint64_t LeaseQueue::wait(Request request) {
@@ -222,6 +219,41 @@ void LeaseQueue::close() {
     closed_ = true;
   }
   step();
+}
+
+void Leases::begin(const std::string& handler, const task::Ticket& ticket, Instant at, Instant until) {
+  {
+    const std::lock_guard lock{mutex_};
+    since_[ticket] = at;
+    keep_latest(since_, most_);
+  }
+  renew(handler, ticket, until);
+}
+
+void Leases::renew(const std::string& handler, const task::Ticket& ticket, Instant until) {
+  const std::lock_guard lock{mutex_};
+  auto& of_handler = until_[handler];
+  of_handler[ticket] = until;
+  keep_latest(of_handler, most_);
+}
+
+std::optional<Instant> Leases::end(const std::string& handler, const task::Ticket& ticket) {
+  const std::lock_guard lock{mutex_};
+  if (const auto held = until_.find(handler); held != until_.end()) held->second.erase(ticket);
+  const auto found = since_.find(ticket);
+  if (found == since_.end()) return std::nullopt;
+  const Instant since = found->second;
+  since_.erase(found);
+  return since;
+}
+
+bool Leases::are_held(const std::string& handler, Instant now) {
+  const std::lock_guard lock{mutex_};
+  const auto of_handler = until_.find(handler);
+  if (of_handler == until_.end()) return false;
+  const bool held = std::ranges::any_of(of_handler->second, [now](const auto& lease) { return now < lease.second; });
+  if (!held) until_.erase(of_handler);
+  return held;
 }
 
 }  // namespace easyretry::server

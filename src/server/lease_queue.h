@@ -49,11 +49,8 @@ class LeaseQueue : public std::enable_shared_from_this<LeaseQueue> {
   struct Workers {
     std::optional<Millis> asked_ago{};  // since a worker asked for tasks, or stopped waiting for them; nullopt: never
     std::size_t waiting = 0;
-    bool hold_leases = false;  // a worker may still run a task that it got here
   };
   Workers workers_of(const std::string& handler);
-  // A worker has a task of this handler, and its lease ends after this time unless it is renewed.
-  void leased(const std::string& handler, Millis lease);
 
   std::uint64_t wait(Request request);
   // The client has disconnected. False: the request is already answered.
@@ -91,41 +88,33 @@ class LeaseQueue : public std::enable_shared_from_this<LeaseQueue> {
   std::map<std::uint64_t, Request> waiting_;  // in order of arrival
   // By handler
   std::map<std::string, std::vector<Kept>> kept_;
-  std::map<std::string, Instant> seen_;          // when a request for it last arrived or was answered
-  std::map<std::string, Instant> leased_until_;  // when the last lease of its workers ends
-  std::set<std::string> untold_;                 // handlers whose workers have asked
-  std::set<std::string> judged_;                 // of them, those whose workers judge
+  std::map<std::string, Instant> seen_;  // when a request for it last arrived or was answered
+  std::set<std::string> untold_;         // handlers whose workers have asked
+  std::set<std::string> judged_;         // of them, those whose workers judge
   std::uint64_t last_ = 0;
   bool closed_ = false;
 };
 
-// Start times of the tasks that are leased to workers in other processes, to measure how long attempts take.
-// Thread-safe.
-class LeaseStarts {
+// The tasks that are leased to workers in other processes: since when, to measure how long attempts take, and until
+// when, to know which handlers they are busy with. Thread-safe.
+class Leases {
  public:
-  explicit LeaseStarts(std::size_t most) : most_(most) {}
+  explicit Leases(std::size_t most) : most_(most) {}
 
-  void add(const task::Ticket& ticket, Instant at) {
-    const std::lock_guard lock{mutex_};
-    since_[ticket] = at;
-    // Ids ascend with time: the worker of the lowest one has probably died.
-    if (since_.size() > most_) since_.erase(since_.begin());
-  }
-
-  // Nullopt: leased by another instance, before a restart, or too long ago.
-  std::optional<Instant> take(const task::Ticket& ticket) {
-    const std::lock_guard lock{mutex_};
-    const auto found = since_.find(ticket);
-    if (found == since_.end()) return std::nullopt;
-    const Instant since = found->second;
-    since_.erase(found);
-    return since;
-  }
+  void begin(const std::string& handler, const task::Ticket& ticket, Instant at, Instant until);
+  // Also of a lease that began before a restart.
+  void renew(const std::string& handler, const task::Ticket& ticket, Instant until);
+  // Returns when it began. Nullopt: leased by another instance, before a restart, or too long ago.
+  std::optional<Instant> end(const std::string& handler, const task::Ticket& ticket);
+  // Whether a worker may still run a task of this handler that it got here.
+  bool are_held(const std::string& handler, Instant now);
 
  private:
   const std::size_t most_;
   std::mutex mutex_;
-  std::map<task::Ticket, Instant> since_;  // guarded by mutex_
+  // Guarded by mutex_
+  std::map<task::Ticket, Instant> since_;
+  std::map<std::string, std::map<task::Ticket, Instant>> until_;  // by handler
 };
 
 }  // namespace easyretry::server

@@ -9,9 +9,13 @@ namespace easyretry::server {
 namespace {
 
 constexpr std::size_t kMostTasksWaiting = 20'000;
-constexpr std::size_t kMostLeaseStarts = 100'000;  // about 80 bytes each
+constexpr std::size_t kMostLeases = 100'000;  // about 160 bytes each
 // Each handler costs memory, and every submitter can invent names.
 constexpr std::size_t kMostKnownHandlers = 1000;
+
+bool sweeps_all(const Config& config) {
+  return config.defaults.keep || config.defaults.keep_args;
+}
 
 }  // namespace
 
@@ -53,10 +57,11 @@ Namespace::Namespace(std::shared_ptr<storage::Store> store, const Config& config
           [this] { core().executors_changed(); })),
       remembered_(system_clock(), {}),
       submissions_(core(), kMostTasksWaiting),
-      lease_starts_(kMostLeaseStarts),
+      leases_(kMostLeases),
       bulk_(system_clock(), [this](const TaskQuery& query) { return ids_of(query); }, {}),
       feed_(std::make_shared<EventFeed>(system_clock(), EventFeed::Limits{})),
-      recorder_(core()) {
+      sweeps_all_(sweeps_all(config)),
+      recorder_(core(), [this](const Counts& counts) { know_stored_handlers(counts); }) {
   for (const auto& [handler_name, declared] : config.handlers) handler(handler_name);
 }
 
@@ -70,6 +75,12 @@ void Namespace::start() {
   series_loop_ =
       std::make_unique<engine::RunLoop>("er-series", core(), recorder_.wakeup, [this] { return recorder_.step(); });
   engine_->start();
+}
+
+std::vector<ConfigChange> Namespace::reload(const Config& wanted) {
+  auto changes = engine_->reload(wanted);
+  sweeps_all_ = sweeps_all(wanted);
+  return changes;
 }
 
 void Namespace::close() {
@@ -117,6 +128,23 @@ Result<Bulk::Page> Namespace::ids_of(const TaskQuery& query) {
     for (const task::TaskRecord& record : found.records) page.ids.push_back(record.info.id);
     return page;
   });
+}
+
+// After a restart, only the store may know a handler, and the engine sweeps the history of those that it knows.
+void Namespace::know_stored_handlers(const Counts& counts) {
+  if (!sweeps_all_) return;
+  for (const auto& [name, tally] : counts) {
+    const auto table = core().handlers().snapshot();
+    if (table->by_number.size() >= kMostKnownHandlers) return;
+    if (table->find(name) || refused_.contains(name)) continue;
+    try {
+      handler(name);
+    } catch (const std::exception& e) {
+      refused_.insert(name);
+      core().log(LogLevel::warning,
+                 "the ended tasks of \"" + name + "\" are kept like those of the store: " + e.what());
+    }
+  }
 }
 
 void Namespace::leave_final_failures_to_workers(const std::string& name) {

@@ -1,9 +1,11 @@
 #pragma once
 // One namespace that the daemon serves: its engine, submissions, leases, events and bulk jobs.
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <easyretry/config.h>
@@ -48,14 +50,14 @@ class Namespace {
   void stop();
 
   // Like Engine::reload.
-  std::vector<ConfigChange> reload(const Config& wanted) { return engine_->reload(wanted); }
+  std::vector<ConfigChange> reload(const Config& wanted);
 
   const std::string& name() const { return name_; }
   engine::Core& core() { return engine_->core(); }
   LeaseQueue& lease_queue() { return *lease_queue_; }
   Submissions& submissions() { return submissions_; }
   RememberedAnswers& remembered() { return remembered_; }
-  LeaseStarts& lease_starts() { return lease_starts_; }
+  Leases& leases() { return leases_; }
   Bulk& bulk() { return bulk_; }
   const Series& series() const { return recorder_.series(); }
 
@@ -74,6 +76,7 @@ class Namespace {
   std::shared_ptr<engine::RemoteExecutor> executor_of(const std::string& handler);
   Result<Bulk::Page> ids_of(const TaskQuery& query);
   void hand_back(const std::vector<engine::RunPtr>& runs);
+  void know_stored_handlers(const Counts& counts);
 
   const Config config_;
   const std::string name_;
@@ -82,11 +85,13 @@ class Namespace {
   const std::shared_ptr<LeaseQueue> lease_queue_;
   RememberedAnswers remembered_;  // before the submissions, which use it until they are answered
   Submissions submissions_;
-  LeaseStarts lease_starts_;
+  Leases leases_;
   Bulk bulk_;
   const std::shared_ptr<EventFeed> feed_;
   std::once_flag listening_;
   std::mutex registering_;
+  std::atomic<bool> sweeps_all_;   // the defaults say how long ended tasks are kept
+  std::set<std::string> refused_;  // names in the store that are no handlers; used by the recorder's thread
   SeriesRecorder recorder_;
   std::unique_ptr<engine::RunLoop> queue_loop_;
   std::unique_ptr<engine::RunLoop> series_loop_;

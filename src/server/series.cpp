@@ -193,6 +193,26 @@ void Series::admit(const SeriesReadings& readings) {
   }
 }
 
+std::map<std::string, Series::Recent> Series::recent(TimePoint now) const {
+  constexpr std::int64_t kRecentSteps = std::chrono::minutes{10} / kLengths[0];
+  const std::int64_t end = slot_of(now, kLengths[0]);
+  std::map<std::string, Recent> all;
+  const std::lock_guard lock{mutex_};
+  for (const auto& [handler, line] : lines_) {
+    Recent sum;
+    for (std::int64_t slot = end - kRecentSteps; slot < end; ++slot) {
+      const auto point = line.rings[0].at(slot);
+      if (!point) continue;
+      sum.measured += kLengths[0];
+      sum.stored += point->stored;
+      sum.succeeded += point->succeeded;
+      sum.ended_badly += point->ended_badly;
+    }
+    if (sum.measured > Millis{0}) all.emplace(handler, sum);
+  }
+  return all;
+}
+
 Series::Shown Series::read(SeriesStep step, const std::string& handler, TimePoint now) const {
   const Millis length = length_of(step);
   const std::lock_guard lock{mutex_};

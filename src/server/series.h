@@ -62,6 +62,15 @@ class Series {
     TimePoint from{};  // beginning of the first step; nothing is known before
     std::vector<std::optional<SeriesPoint>> points{};
   };
+  struct Recent {
+    Millis measured{};
+    std::int64_t stored = 0;
+    std::int64_t succeeded = 0;
+    std::int64_t ended_badly = 0;
+  };
+  // The growth in the last ten minutes by handler, without handlers of which nothing was measured. Takes about 1 us per
+  // handler.
+  std::map<std::string, Recent> recent(TimePoint now) const;
   // Reads up to the last step that has ended. An empty handler: the sum of all.
   Shown read(SeriesStep step, const std::string& handler, TimePoint now) const;
 

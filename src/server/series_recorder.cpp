@@ -58,6 +58,7 @@ void SeriesRecorder::read() {
   for (SeriesGrowth& step : series_.add(core_.clock().now(), readings_of(*counts, *core_.handlers().snapshot()))) {
     journal_.add(std::move(step));
   }
+  see_(*counts);
 }
 
 void SeriesRecorder::save() {

@@ -4,6 +4,8 @@
 // Stored and ended tasks, and the backlog, cover the whole store; failed attempts and lateness cover this instance. A
 // store that is slow to answer is asked less often, so that this takes a hundredth of the time at most.
 
+#include <functional>
+
 #include "engine/core.h"
 #include "server/series.h"
 #include "server/series_journal.h"
@@ -12,7 +14,8 @@ namespace easyretry::server {
 
 class SeriesRecorder {
  public:
-  explicit SeriesRecorder(engine::Core& core) : core_(core) {}
+  // `see` gets all counts that are read.
+  SeriesRecorder(engine::Core& core, std::function<void(const Counts&)> see) : core_(core), see_(std::move(see)) {}
 
   // If the store does not answer, the step has no values.
   engine::Step step();
@@ -27,6 +30,7 @@ class SeriesRecorder {
   void read();
 
   engine::Core& core_;
+  const std::function<void(const Counts&)> see_;
   Series series_;
   SeriesJournal journal_;
   bool restored_ = false;

@@ -35,7 +35,7 @@ bool ServedHandlers::is_served_here(const std::string& handler) const {
   const auto known = known_->find(handler);
   if (!known) return false;
   const auto& remote = known->handler.remote;
-  return remote == nullptr || remote->attended() || namespace_.lease_queue().workers_of(handler).hold_leases;
+  return remote == nullptr || remote->attended() || namespace_.leases().are_held(handler, system_clock().steady());
 }
 
 std::map<std::string, std::string> names_meant(const std::vector<std::string>& unserved,

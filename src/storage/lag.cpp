@@ -9,9 +9,10 @@
 namespace easyretry::storage {
 namespace {
 
-constexpr std::size_t kFirstLook = 16;    // tasks a shard: usually enough
-constexpr std::size_t kNextLooks = 1000;  // for shards that begin with tasks of paused handlers
-constexpr std::size_t kMostPassedOver = 100'000;
+constexpr std::size_t kFirstLook = 16;   // tasks a shard: usually enough
+constexpr std::size_t kNextLooks = 250;  // for shards that begin with tasks of paused handlers
+// A backlog of many tasks is not read to its end only to name all of its handlers.
+constexpr std::size_t kReadForNames = 10'000;
 
 std::vector<ShardCursor> all_shards(const Store& store) {
   std::vector<ShardCursor> all;
@@ -39,7 +40,8 @@ Result<Lag> look_for_lag(Store& store, std::string_view name_space, std::size_t 
   return lag;
 }
 
-Result<LateTasks> look_for_late_tasks(Store& store, std::string_view name_space) {
+Result<LateTasks> look_for_late_tasks(Store& store, std::string_view name_space, Millis longest) {
+  const auto until = std::chrono::steady_clock::now() + longest;
   const auto paused = store.paused(name_space);
   if (!paused) return tl::make_unexpected(paused.error());
   std::set<std::string, std::less<>> on_purpose;
@@ -63,11 +65,10 @@ Result<LateTasks> look_for_late_tasks(Store& store, std::string_view name_space)
     }
     seen += due->tasks.size();
     from = due->more;
+    if (seen < kReadForNames) continue;
     std::erase_if(from, [&](const ShardCursor& cursor) { return found.contains(cursor.shard); });
-    if (seen >= kMostPassedOver && !from.empty()) {
-      late.complete = false;
-      break;
-    }
+    late.complete = from.empty();
+    if (std::chrono::steady_clock::now() >= until) break;
   }
   return late;
 }

@@ -2,6 +2,7 @@
 // How late the waiting tasks of a namespace are, judged by the first few of each shard. That takes a few probes of an
 // index, however many tasks are due.
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <string_view>
@@ -25,7 +26,9 @@ struct LateTasks {
 };
 
 // Looks in every shard until it finds such a task, by due time: tasks that are due later cost nothing, and tasks of
-// paused handlers are passed over, up to 100,000 of them.
-Result<LateTasks> look_for_late_tasks(Store& store, std::string_view name_space);
+// paused handlers are passed over for as long as `longest`. Later handlers of the same shard are found among the first
+// 10,000 due tasks.
+Result<LateTasks> look_for_late_tasks(Store& store, std::string_view name_space,
+                                      Millis longest = std::chrono::seconds{2});
 
 }  // namespace easyretry::storage

@@ -80,9 +80,8 @@ class Resharder {
   void check_no_leases(const ReshardPlan& plan) const {
     if (plan.leased == 0) return;
     throw StoreError{{Errc::unavailable, where_,
-                      std::to_string(plan.leased) + " tasks are running, one of them on " + plan.holder +
-                          "; stop all instances and try again. The tasks of an instance that died are free when their "
-                          "leases have expired"}};
+                      plan.running_tasks() + "; stop all instances and try again. The tasks of an instance that died " +
+                          "are free when their leases have expired"}};
   }
 
   // A split that began at the same moment has priority: its number of tables may not divide the new count.
@@ -198,6 +197,11 @@ std::optional<std::string> shard_refusal(const ShardCount& there, int mine) {
   if (there.shards == mine) return std::nullopt;
   return "the store has shards=" + has + ", but this instance is configured with shards=" + std::to_string(mine) +
          "; set shards=" + has + " in its url, or stop all instances and run " + reshard_command(mine);
+}
+
+std::string ReshardPlan::running_tasks() const {
+  if (leased == 1) return "1 task is running, on " + holder;
+  return std::to_string(leased) + " tasks are running, one of them on " + holder;
 }
 
 std::string shard_by_id(int total_shards) {

@@ -74,6 +74,7 @@ struct ReshardPlan {
   std::string holder{};
 
   bool nothing_to_do() const { return from == to && !begun && misnumbered == 0; }
+  std::string running_tasks() const;  // for messages; some tasks are leased
 };
 
 struct ReshardProgress {

@@ -15,7 +15,7 @@ class Walks {
  public:
   explicit Walks(TimePoint now) : now_(now) {}
 
-  void add(const Retention& rule, Expiring what, Millis keep, TimePoint from) {
+  void add(const Retention& rule, Expiry what, Millis keep, TimePoint from) {
     const TimePoint until = now_ - std::max(keep, kCommitsWithin);
     if (from >= until) return;
     Walk& walk = walks_[{rule.name_space, what, from, until}];
@@ -34,7 +34,7 @@ class Walks {
 
  private:
   const TimePoint now_;
-  std::map<std::tuple<std::string, Expiring, TimePoint, TimePoint>, Walk> walks_;
+  std::map<std::tuple<std::string, Expiry, TimePoint, TimePoint>, Walk> walks_;
 };
 
 }  // namespace
@@ -44,10 +44,10 @@ std::vector<Walk> walks(std::span<const Retention> rules, const RetentionMarks& 
   for (const Retention& rule : rules) {
     const auto mark = marks.find({rule.name_space, rule.handler});
     const SweptUntil swept = mark == marks.end() ? SweptUntil{} : mark->second;
-    if (rule.keep) all.add(rule, Expiring::tasks, *rule.keep, swept.tasks);
+    if (rule.keep) all.add(rule, Expiry::tasks, *rule.keep, swept.tasks);
     // Arguments that are removed with their tasks need no separate walk.
     if (rule.keep_args && (!rule.keep || *rule.keep_args < *rule.keep)) {
-      all.add(rule, Expiring::arguments, *rule.keep_args, std::max(swept.arguments, swept.tasks));
+      all.add(rule, Expiry::arguments, *rule.keep_args, std::max(swept.arguments, swept.tasks));
     }
   }
   return all.take();

@@ -19,7 +19,7 @@ inline bool lacks_arguments(const TaskRecord& ended) {
   return ended.payload.empty();
 }
 
-enum class Expiring {
+enum class Expiry {
   tasks,
   arguments,  // alone
 };
@@ -36,7 +36,7 @@ using RetentionMarks = std::map<HandlerName, SweptUntil>;
 struct Walk {
   std::string name_space;
   std::vector<std::string> handlers;
-  Expiring what = Expiring::tasks;
+  Expiry what = Expiry::tasks;
   TimePoint from{};
   TimePoint until{};
 };

@@ -133,8 +133,8 @@ struct Applied {
 
 // How much of an acknowledged write a power cut may lose.
 enum class Promise {
-  kept,      // nothing: the commit waits for the disk, as the server is configured
-  unneeded,  // the last moments. For writes that no instance relies on
+  kept,      // none: the commit waits for the disk, as the server is configured
+  unneeded,  // what was written in the last moments. For writes that no instance relies on
 };
 
 // A heartbeat of an instance that works on a namespace.
@@ -307,8 +307,8 @@ class Store {
   // A lease that has expired is renewed too, if no other instance has claimed the task.
   virtual Result<Applied> renew(std::span<const Renewal> renewals) = 0;
 
-  // Live and finished tasks, each once, in any order; finished ones with their results, if those are kept. Unknown ids
-  // are left out. Only here tasks have their last attempts: claims and lists do not read them.
+  // Returns live and finished tasks, each once, in any order; finished ones with their results, if those are kept.
+  // Leaves out unknown ids. Only find() reads the last attempts of a task; claims and lists do not.
   virtual Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) = 0;
   // One page. Neither list() nor count() checks the conditions of needs_walk() (task_walk.h).
   virtual Result<std::vector<TaskRecord>> list(const TaskQuery& query) = 0;
@@ -316,14 +316,14 @@ class Store {
   // For task_walk.h: looks at the next `limit` tasks, or a multiple of that, whatever the conditions. Returns all of
   // them that match, and perhaps others.
   virtual Result<ListPage> scan(const TaskQuery& query);
-  // Of a namespace, as of one moment. Counts the tasks that were stored and ended through this interface, each once, in
-  // the transaction that stored or ended it, whatever history keeps and wherever rows are moved.
+  // The counts of a namespace at one moment. Each task is counted once when it is stored and once when it ends through
+  // this interface, in the same transaction, whatever history keeps and wherever rows are moved.
   virtual Result<Counts> counts(std::string_view name_space) = 0;
 
-  // Gives pending tasks a new due time, or new rules. A task that a worker holds, even if its lease has expired, or
-  // that has ended, is not changed. Tickets from before the change are invalid afterwards.
+  // Gives pending tasks a new due time, or new rules. Does not change a task that has ended or that a worker holds,
+  // even if its lease has expired. Tickets from before the change are invalid afterwards.
   virtual Result<Applied> revise(std::span<const Revision> revisions) = 0;
-  // Ends live tasks as a user says, whoever holds them: the holder finds that its ticket is invalid.
+  // Ends live tasks at a user's request, even if a worker holds them: its ticket becomes invalid.
   virtual Result<Applied> end(std::span<const Ending> endings) = 0;
   // Starts an ended task again, as a new generation with a new id, and marks the ended record with that id: both or
   // neither. nullopt: there is no such task, its arguments were removed, its key is live, or it is marked already, so
@@ -335,8 +335,8 @@ class Store {
   // whose arguments were removed.
   virtual Result<std::optional<TaskId>> requeue_with(TaskId id, std::string_view arguments,
                                                      std::optional<TaskClass> as = std::nullopt) = 0;
-  // Turns rows of the inbox into tasks, each once, in one transaction. A row that cannot become a task stays there with
-  // the reason, and is ignored until the reason is removed. `invalid_argument` if there is no inbox.
+  // Turns rows of the inbox into tasks, each once, in one transaction. A row that cannot become a task stays in the
+  // inbox with the reason, and is ignored until the reason is removed. `invalid_argument` if there is no inbox.
   virtual Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert);
   // `invalid_argument` if only one instance can use this store.
   virtual Result<BeatReply> beat(const Beat& beat);
@@ -344,10 +344,10 @@ class Store {
   virtual Result<BeatReply> members(std::string_view name_space);
   // This instance is leaving. True: it was a member.
   virtual Result<bool> leave(std::string_view name_space, std::string_view node);
-  // From now on no instance should claim tasks of this handler in the namespace. Instances have to ensure that
-  // themselves: load and claim still return such tasks. True: it was not paused before; a handler that is already
-  // paused keeps its time and reason. `invalid_argument`: checks.h refuses the name or the reason, or too many
-  // handlers are paused.
+  // From now on no instance should claim tasks of this handler in the namespace. Instances must ensure that themselves:
+  // load() and claim() still return such tasks. True: it was not paused before. A handler that is already paused keeps
+  // its time and reason. `invalid_argument`: checks.h refuses the name or the reason, or too many handlers are
+  // paused.
   virtual Result<bool> pause(std::string_view name_space, std::string_view handler, std::string_view why) = 0;
   // True: it was paused.
   virtual Result<bool> resume(std::string_view name_space, std::string_view handler) = 0;
@@ -359,8 +359,8 @@ class Store {
   // Returns whether there are more. A task that has just ended may stay until it is half a minute old. Quarantined and
   // parked tasks are left alone. Counts do not change.
   virtual Result<bool> expire(std::span<const Retention> rules) = 0;
-  // Adds up the counts that transactions have left behind, some of them per call. Like keep(), any instance may run it.
-  // Returns whether there are more. counts() includes those that have not been added up yet.
+  // Adds up a limited number of the counts that transactions have left behind, and returns whether there are more. Any
+  // instance may run it, like keep(). counts() includes those that have not been added up yet.
   virtual Result<bool> fold_counts() { return false; }
   // True: the part is saved, though a power cut may lose it. False: this store does not outlive its process.
   virtual Result<bool> save_series(std::string_view name_space, const SeriesPart& part);
@@ -371,9 +371,9 @@ class Store {
   // moves that were necessary; none if there are already as many tables. `invalid_argument` if that is impossible.
   virtual Result<std::vector<SplitMove>> split(const SplitRequest& request);
 
-  // Tells other processes that tasks of this namespace are due soon and may not have been loaded by any instance. A
-  // hint that waits for nothing: if it is lost, that costs the time until the next load(), never a task. Does nothing
-  // by default.
+  // Tells other processes that this namespace has tasks that are due soon and that perhaps no instance has loaded. This
+  // is a hint, and the call does not block: if the hint is lost, these tasks wait until the next load(). The default
+  // does nothing.
   virtual void announce(const std::string& name_space);
   // Calls `wake`, which must be quick, from a thread of the store: when another process has announced something, when a
   // transaction that this process joined has committed, and once whenever announcements may have been missed. Null:

@@ -17,7 +17,7 @@
 #include <easyretry/config.h>
 
 #include "base/random.h"
-#include "call/trace_sender.h"
+#include "call/senders.h"
 #include "engine/core.h"
 #include "trace/settings.h"
 #include "trace/span_queue.h"

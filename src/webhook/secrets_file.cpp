@@ -21,9 +21,8 @@ std::vector<SigningSecret> read(const std::filesystem::path& file) {
     }
   }
   if (secrets.empty()) {
-    throw std::invalid_argument(
-        file.string() + " has no secret to sign webhooks with; make one: echo whsec_$(openssl rand -base64 32) > " +
-        file.string());
+    throw std::invalid_argument(file.string() + " contains no secret for signing webhooks; create one with: " +
+                                "echo whsec_$(openssl rand -base64 32) > " + file.string());
   }
   return secrets;
 }

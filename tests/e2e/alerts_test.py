@@ -171,7 +171,7 @@ class Trouble(AlertCase):
             {"hook": "type: webhook, url: 'https://x.example/y', secret_file: /nowhere"}, {"r": f"channels: [hook], {FAILURES}"}))
         run = subprocess.run([PROGRAM, "serve"], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(run.returncode, 1)
-        self.assertIn("alerts.channels.hook: /nowhere has no secret to sign webhooks with", run.stderr)
+        self.assertIn("alerts.channels.hook: /nowhere contains no secret for signing webhooks", run.stderr)
 
 
 class Api(AlertCase):

@@ -112,7 +112,7 @@ class ConfigCheck(unittest.TestCase):
         self.write("rubbish", "sesame\n")
         pay = "handlers: {pay: {url: '%s', secrets_file: %s}}\n"
         self.refused("handlers: {pay: {url: 'https://shop.example/pay'}}\n", 'handler "pay" has a url but no secrets_file')
-        self.refused(pay % ("https://shop.example/pay", "none"), "none has no secret to sign webhooks with")
+        self.refused(pay % ("https://shop.example/pay", "none"), "none contains no secret for signing webhooks")
         self.refused(pay % ("https://shop.example/pay", "rubbish"), "rubbish:1: ")
         self.refused(pay % ("https://ann:geheim@shop.example/pay", "secrets"), 'handler "pay": this URL cannot be called: it contains a user')
 
@@ -134,7 +134,7 @@ class ConfigCheck(unittest.TestCase):
         rest = "defaults: {url: '%s', secrets_file: secrets}\n"
         self.refused(rest % "http://10.2.2.2/x", "defaults.url: 10.2.2.2 may not be called: it is a private network (10.0.0.0/8). "
                                                  "If this is intended, add 10.2.2.2 to server.may_call")
-        self.refused("defaults: {url: 'https://shop.example/x', secrets_file: none}\n", "none has no secret to sign webhooks with")
+        self.refused("defaults: {url: 'https://shop.example/x', secrets_file: none}\n", "none contains no secret for signing webhooks")
         self.write("easyretry.yaml", "server: {may_call: [10.0.0.0/8]}\n" + rest % "http://10.2.2.2/x")
         self.assertEqual(self.problems(), [])
 
@@ -147,7 +147,7 @@ class ConfigCheck(unittest.TestCase):
         rules = "rules: {late: {backlog_age: 10m, channels: [ops]}}"
         channel = "alerts: {channels: {ops: {%s}}, " + rules + "}\n"
         self.refused(channel % "type: webhook, url: 'https://oncall.example/x', secret_file: none",
-                     "alerts.channels.ops: none has no secret to sign webhooks with")
+                     "alerts.channels.ops: none contains no secret for signing webhooks")
         self.refused(channel % "type: slack, url: 'https://hooks.example:0/x'", "alerts.channels.ops: this URL cannot be called")
         self.refused(channel % "type: email, url: 'smtps://smtp.example:465', from: a@b.example, to: [c@d.example], user: ann, password_file: none",
                      "alerts.channels.ops: none cannot be read")

@@ -1,5 +1,6 @@
 """doctor finds late tasks behind any number of others, on every kind of store, and reports files that it cannot read.
 Usage: doctor_test.py EASYRETRY_PROGRAM SERVERS_PY"""
+import json
 import os
 import subprocess
 import sys
@@ -100,8 +101,12 @@ class OverHttp(DoctorCase):
         self.assertEqual(checks["paused"]["todo"], "to run them again: `easyretry handlers resume mail`")
         self.assertEqual([check["code"] for check in answer["checks"]],
                          ["instances", "late_none", "quarantined_none", "handlers_unserved", "paused"])
-        self.assertEqual(checks["paused"]["values"]["first"], "mail")
-        self.assertEqual(checks["paused"]["values"]["handlers"], checks["paused"]["what"])
+        self.assertEqual(checks["paused"]["values"], {"first": "mail"})
+        item = checks["paused"]["items"][0]
+        self.assertEqual((item["name"], item["tasks"], item["why"]), ("mail", "1", "gateway down"))
+        self.assertRegex(item["for_ms"], r"^\d+$")
+        self.assertEqual(checks["handlers"]["items"], [{"name": "mail", "tasks": "1"}])
+        self.assertEqual(checks["handlers"]["values"], {})
         where = ["--server", f"http://127.0.0.1:{daemon.port}"]
         said = self.examine(*where, code=0, EASYRETRY_TOKEN=daemon.token)
         self.assertEqual(said["paused"]["todo"], f"to run them again: `easyretry handlers resume mail {' '.join(where)}`")
@@ -170,6 +175,25 @@ class Files(DoctorCase):
         os.mkdir(self.path("easyretry.tokens"), 0o700)
         found = self.tokens(code=1)
         self.assertEqual((found["result"], found["what"]), ("fail", "easyretry.tokens is a folder"))
+
+    def test_files_of_the_configuration_that_cannot_be_read_are_failures(self):
+        with open(self.path("config.yaml"), "w", encoding="utf-8") as config:
+            config.write("""
+encryption: {folder: keys}
+server: {certificate: server.pem, private_key: server.key}
+alerts:
+  channels:
+    ops: {type: dingtalk, url: "https://example.com/robot", secret_file: robot.secret}
+    mail: {type: email, url: "smtps://example.com", from: a@example.com, to: [b@example.com], user: a, password_file: mail.password}
+""")
+        files = ("keys", "server.pem", "robot.secret", "mail.password")
+        for file in files:
+            os.mkdir(self.path(file))
+        ran = run_program("doctor", "--json", "--config", "config.yaml", "--store", "sqlite:retry.db", cwd=self.folder.name)
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        failed = [check["what"] for check in json.loads(ran.stdout)["checks"] if check["result"] == "fail"]
+        for file in files:
+            self.assertTrue(any(file in what for what in failed), (file, failed))
 
     def test_a_link_that_leads_nowhere_is_a_failure(self):
         os.remove(self.path("easyretry.tokens"))

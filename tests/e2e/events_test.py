@@ -141,7 +141,7 @@ class Events(unittest.TestCase):
         self.daemon.ask("POST", f"/v1/leases/{task}/fail", {"version": lease["version"], "error": "no \x1b[31mroute"})
         failed = watching.line()
         self.assertRegex(failed, r"attempt_failed .* attempt 1  no  ?\[31mroute$")
-        self.assertNotIn("\x1b", failed, "neither colours in a pipe, nor what somebody's error tells a terminal")
+        self.assertNotIn("\x1b", failed, "no colours in a pipe, and no terminal escapes from an error")
         self.assertRegex(watching.line(), r"retry_scheduled .* next \d\d:\d\d:\d\d")
 
     def test_tells_only_of_the_handlers_and_kinds_asked_for(self):

@@ -82,6 +82,7 @@ class Migrate(unittest.TestCase):
         url = self.redis()
         planned = self.succeeds("migrate", "--store", url, "--dry-run")
         self.assertEqual(planned, "-- from schema version 0 to 1; nothing was changed\n")
+        self.assertIn("nothing was changed", self.succeeds("migrate", "--store", url, "--to", "0"))
         self.assertEqual(redis_cli(url, "DBSIZE"), "0")
         self.assertIn("from schema version 0 to 1", self.succeeds("migrate", "--store", url))
         self.assertIn("has schema version 1 already", self.succeeds("migrate", "--store", url))

@@ -1,8 +1,8 @@
 """The files in packaging: configurations that the program accepts, manifests that Kubernetes accepts, names that fit together.
 Usage: packaging_test.py EASYRETRY_PROGRAM
 
-Kubernetes' own objects are held against its schemas (tests/support/kubernetes_schema.py). A ServiceMonitor is not one of them: only
-the names in it are checked. Whether images can be built and run is for image_test.py."""
+Kubernetes' own objects are held against its schemas (tests/support/kubernetes_schema.py), a ServiceMonitor against a small one of the
+fields that it uses. Whether images can be built and run is for image_test.py."""
 import http.client
 import json
 import os
@@ -91,27 +91,36 @@ class Configurations(InFolder):
 
 
 class Kubernetes(InFolder):
+    @staticmethod
+    def problems(one):
+        """What is wrong with an object, by the schema of its kind."""
+        group, _, version = one["apiVersion"].rpartition("/")
+        file, name = "kubernetes", f"io.k8s.api.{group or 'core'}.{version}.{one['kind']}"
+        if group.endswith("coreos.com"):
+            file = name = one["kind"]
+        schemas = Schemas(json.loads((ROOT / f"tests/data/{file.lower()}.schema.json").read_text()))
+        return schemas.problems(one, {"$ref": f"#/$defs/{name}"})
+
     def test_objects_are_valid(self):
-        document = json.loads((ROOT / "tests/data/kubernetes.schema.json").read_text())
-        schemas = Schemas(document)
         checked = 0
         for file in MANIFESTS:
             for one in yaml.safe_load_all(file.read_text()):
-                group, _, version = one["apiVersion"].rpartition("/")
-                name = f"io.k8s.api.{group or 'core'}.{version}.{one['kind']}"
-                if group.endswith("coreos.com"):
-                    continue
                 with self.subTest(file.name, kind=one["kind"]):
-                    self.assertEqual(schemas.problems(one, {"$ref": f"#/$defs/{name}"}), [])
+                    self.assertEqual(self.problems(one), [])
                     checked += 1
-        self.assertEqual(checked, 8)
+        self.assertEqual(checked, 9)
 
     def test_a_misspelt_field_is_noticed(self):
-        schemas = Schemas(json.loads((ROOT / "tests/data/kubernetes.schema.json").read_text()))
         wrong = workload(PACKAGING / "kubernetes/postgres.yaml")
         wrong["spec"]["template"]["spec"]["containers"][0]["livenessProb"] = {}
-        [problem] = schemas.problems(wrong, {"$ref": "#/$defs/io.k8s.api.apps.v1.Deployment"})
+        [problem] = self.problems(wrong)
         self.assertIn("livenessProb", problem)
+
+    def test_a_wrong_field_of_a_service_monitor_is_noticed(self):
+        for field, value in (("tlsconfig", {}), ("interval", "30 s"), ("scheme", "tls"), ("authorization", {"credentials": {"name": "easyretry"}})):
+            wrong = objects(PACKAGING / "kubernetes/servicemonitor.yaml")["ServiceMonitor"]
+            wrong["spec"]["endpoints"][0][field] = value
+            self.assertEqual(len(self.problems(wrong)), 1, field)
 
     def test_names_fit_together(self):
         for file in MANIFESTS:
@@ -229,12 +238,36 @@ class Program(unittest.TestCase):
         self.assertEqual((PACKAGING / "debian/conffiles").read_text().split(), [file])
 
 
-class MaintainerScripts(unittest.TestCase):
+class MaintainerScripts(InFolder):
     def test_are_valid_and_can_be_run(self):
         for name in ("postinst", "prerm", "postrm"):
             script = PACKAGING / "debian" / name
             self.assertTrue(os.access(script, os.X_OK), name)
             self.assertEqual(run("sh", "-n", script).stderr, "")
+
+    def ordered(self, name, versions, status=0):
+        """What a script of the RPM package tells systemd, where it runs. After it there are so many versions of the package."""
+        systemctl = self.folder / "systemctl"
+        systemctl.write_text(f'#!/bin/sh\necho "$@"\nexit {status}\n')
+        systemctl.chmod(0o755)
+        script = (PACKAGING / "rpm" / name).read_text()
+        self.assertIn("/run/systemd/system", script)
+        ran = run("sh", "-ec", script.replace("/run/systemd/system", str(self.folder)), name, str(versions),
+                  env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"})
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return ran.stdout.splitlines()
+
+    def test_of_rpm_restart_a_running_daemon_after_an_upgrade(self):
+        reload, restart = "--system daemon-reload", "try-restart easyretry.service"
+        self.assertEqual(self.ordered("post", 2), [reload])
+        self.assertEqual(self.ordered("preun", 1), [])
+        self.assertEqual(self.ordered("postun", 1), [reload, restart])
+        self.assertEqual(self.ordered("postun", 1, status=1), [reload, restart])
+
+    def test_of_rpm_do_not_start_the_daemon_and_stop_it_before_it_is_removed(self):
+        self.assertEqual(self.ordered("post", 1), ["--system daemon-reload"])
+        self.assertEqual(self.ordered("preun", 0), ["--no-reload disable --now easyretry.socket easyretry.service"])
+        self.assertEqual(self.ordered("postun", 0), ["--system daemon-reload"])
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def run_on_terminal(*arguments, columns=80, typed="", **more):
 
 
 def bash_completions(line):
-    """What bash offers for a line with the cursor at its end."""
+    """Returns the completions that bash offers for a line with the cursor at its end."""
     words = line.split(" ")
     ask = (f"COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; _easyretry; "
            'printf "%s\\n" "${COMPREPLY[@]}"')

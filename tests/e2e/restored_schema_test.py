@@ -44,7 +44,7 @@ class RestoredSchema(unittest.TestCase):
         return daemon
 
     def refused(self, *args):
-        """What the program says when it refuses to do something."""
+        """Expects the program to refuse, and returns its error message."""
         ran = easyretry(*args, folder=self.folder.name)
         self.assertNotEqual(ran.returncode, 0, ran.stdout)
         self.assertNotIn("secret", ran.stderr)

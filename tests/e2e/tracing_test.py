@@ -10,7 +10,7 @@ import prometheus_text
 from daemon_case import DaemonCase
 from otlp import Collector
 from program import PROGRAM
-from receiver import write_secrets
+from receiver import ManyAtOnce, write_secrets
 from waiting import until
 
 GIVEN = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -35,7 +35,7 @@ class Shop:
             def log_message(handler, *args):  # noqa: N805
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = ManyAtOnce(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}/pay"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 

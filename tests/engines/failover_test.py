@@ -104,23 +104,34 @@ class Failover(unittest.TestCase):
         self.expect_ends(pair.primary)
 
     def test_the_password_of_postgres_changes(self):
-        pair = self.pair(PostgresPair)
-        self.rotate(pair, "password authentication failed", f"ALTER ROLE {USER} PASSWORD 'another'",
-                    f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{USER}'")
+        self.rotate_postgres("password_file=")
+
+    def test_the_password_of_postgres_that_a_command_prints_changes(self):
+        self.rotate_postgres("password_command=/bin/cat%20")
 
     def test_the_password_of_mariadb_changes(self):
-        pair = self.pair(MariadbPair)
-        self.rotate(pair, "Access denied", f"ALTER USER {USER}@'%' IDENTIFIED BY 'another'", f"KILL USER {USER}")
+        self.rotate_mariadb("password_file=")
 
-    def rotate(self, pair, refusal, change, end_sessions):
+    def test_the_password_of_mariadb_that_a_command_prints_changes(self):
+        self.rotate_mariadb("password_command=/bin/cat%20")
+
+    def rotate_postgres(self, option):
+        self.rotate(self.pair(PostgresPair), option, "password authentication failed", f"ALTER ROLE {USER} PASSWORD 'another'",
+                    f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{USER}'")
+
+    def rotate_mariadb(self, option):
+        self.rotate(self.pair(MariadbPair), option, "Access denied", f"ALTER USER {USER}@'%' IDENTIFIED BY 'another'", f"KILL USER {USER}")
+
+    def rotate(self, pair, option, refusal, change, end_sessions):
+        """`option` is that of the URL, without the file that has the password."""
         password = self.folder / "password"
         password.write_text(PASSWORD + "\n")
-        self.work_at(pair.url(f"?password_file={password}").replace(f":{PASSWORD}@", "@"))
+        self.work_at(pair.url(f"?{option}{password}").replace(f":{PASSWORD}@", "@"))
         pair.primary.run(change)
         pair.primary.run(end_sessions)
         self.wait_for_log(refusal)
         password.write_text("another\n")
-        self.expect_work(f"{pair.server.scheme}, new password")
+        self.expect_work(f"{pair.server.scheme}, new password, {option}")
         self.expect_ends(pair.primary)
 
     def wait_for_log(self, words):

@@ -4,6 +4,7 @@ The provider (galera-4) is taken from the system, or from its Debian package, wh
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -47,6 +48,19 @@ class Node:
         return f"mysql://{USER}:{PASSWORD}@127.0.0.1:{self.port}/{DATABASE}"
 
     def start(self, cluster, *options):
+        path = f"{pathlib.Path(__file__).parent}{os.pathsep}{os.environ['PATH']}"
+        self.process = subprocess.Popen(self.command(cluster, *options), env=os.environ | {"PATH": path}, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        wait_until(lambda: self.ask("SHOW STATUS LIKE 'wsrep_ready'") == "ON", f"node {self.number} does not start: {self.folder}/node.log")
+
+    def rejoin(self, cluster):
+        """After it was killed: the others send it what it has missed since the last transaction that it has."""
+        log = self.folder / "recovery.log"
+        subprocess.run(self.command("", "--wsrep-recover", f"--log-error={log}"), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        position = re.findall(r"Recovered position:? *(\S+)", log.read_text())[-1]
+        self.start(cluster, f"--wsrep-start-position={position}")
+
+    def command(self, cluster, *options):
         command = [self.kind.program, "--no-defaults", f"--datadir={self.folder}", f"--tmpdir={self.folder}", *self.kind.UTF8,
                    "--bind-address=127.0.0.1", f"--port={self.port}", "--skip-name-resolve", "--socket=node.sock", "--user=root",
                    "--pid-file=node.pid", f"--log-error={self.folder}/node.log", "--binlog-format=ROW",
@@ -57,16 +71,36 @@ class Node:
                    "--wsrep-sst-method=place",  # wsrep_sst_place, in this folder
                    f"--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{self.group_port};"
                    f"ist.recv_addr=127.0.0.1:{self.transfer_port};gcache.size=32M", *options]
-        path = f"{pathlib.Path(__file__).parent}{os.pathsep}{os.environ['PATH']}"
-        self.process = subprocess.Popen(without_syncs(command), env=os.environ | {"PATH": path}, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
-        wait_until(lambda: self.ask("SHOW STATUS LIKE 'wsrep_ready'") == "ON", f"node {self.number} does not start: {self.folder}/node.log")
+        return without_syncs(command)
 
     def ask(self, statement):
         """The last column of the answer; empty while the server does not answer."""
         client = subprocess.run(["mariadb", "--no-defaults", "-N", "-B", f"--port={self.port}", "--host=127.0.0.1", f"--user={USER}",
                                  f"--password={PASSWORD}", DATABASE, "-e", statement], capture_output=True, text=True, check=False)
         return client.stdout.strip().split("\t")[-1]
+
+    def set(self, setting):
+        self.administrator(f"SET GLOBAL {setting};").communicate(timeout=PATIENCE)
+
+    def administrator(self, statements):
+        """A client that runs these and waits for others."""
+        client = subprocess.Popen(["mariadb", "--no-defaults", "--unbuffered", "-N", "-B", "--socket=node.sock", "--user=root"], text=True,
+                                  cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        client.stdin.write(statements + "\n")
+        client.stdin.flush()
+        return client
+
+    @contextlib.contextmanager
+    def that_applies_nothing(self):
+        """It stays in the cluster, and does not hold it up."""
+        self.set("wsrep_desync = ON")
+        client = self.administrator("FLUSH TABLES WITH READ LOCK; SELECT 'locked';")
+        try:
+            client.stdout.readline()
+            yield
+        finally:
+            client.communicate(timeout=PATIENCE)  # the lock ends with its session
+            self.set("wsrep_desync = OFF")
 
     def end(self, kill=False):
         if self.process is None:
@@ -106,6 +140,11 @@ class Cluster:
     @property
     def address(self):
         return ",".join(f"127.0.0.1:{node.group_port}" for node in self.nodes)
+
+    def url(self, first=0):
+        """That names all nodes, beginning with this one."""
+        nodes = self.nodes[first:] + self.nodes[:first]
+        return f"mysql://{USER}:{PASSWORD}@{','.join(f'127.0.0.1:{node.port}' for node in nodes)}/{DATABASE}"
 
     def size(self):
         return int(self.nodes[0].ask("SHOW STATUS LIKE 'wsrep_cluster_size'") or 0)

@@ -1,4 +1,4 @@
-"""What processes of tests/fault/kill_worker.cpp have done, as they wrote it down."""
+"""The journals in which processes of tests/fault/kill_worker.cpp record what they do."""
 import collections
 import pathlib
 
@@ -35,6 +35,9 @@ class Journals:
     def starts(self):
         return collections.Counter(task for task, *_ in self.events("start"))
 
-    def last_start(self):
+    def start_times(self):
         """In seconds since 1970."""
-        return max((int(micros) / 1e6 for _, _, micros, _ in self.events("start")), default=0)
+        return sorted(int(micros) / 1e6 for _, _, micros, _ in self.events("start"))
+
+    def last_start(self):
+        return max(self.start_times(), default=0)

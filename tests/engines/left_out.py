@@ -9,7 +9,7 @@ SKIPPED = 77  # ctest's SKIP_RETURN_CODE
 
 
 def exit_without(engine, folder, obtain):
-    """What `obtain` returns. Where it raises Problem, this ends the program."""
+    """Returns the result of `obtain`. If that raises Problem, ends the program."""
     why = folder / "left-out" / engine
     why.parent.mkdir(parents=True, exist_ok=True)
     why.unlink(missing_ok=True)

@@ -4,11 +4,14 @@ Usage: matrix_test.py ENGINE CONFORMANCE FAULT_TEST FOLDER
 ENGINE is a function of obtain.py and a version, such as postgres-17.11.0, or a release of Debian, such as redis-trixie; or pgbouncer:
 Debian's PostgreSQL behind PgBouncer in transaction mode. Where it cannot be had, this exits with 77, which ctest shows as skipped, and
 FOLDER/left-out says why."""
+import collections
 import contextlib
+import json
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import left_out
 import obtain
@@ -18,6 +21,8 @@ SERVERS = pathlib.Path(obtain.__file__).resolve().parents[1] / "support/servers.
 # The server that servers.py starts, and the one that the tests think they use.
 KINDS = {"postgres": ("postgres", "postgres"), "pgbouncer": ("postgres", "postgres"), "mariadb": ("mariadb", "mariadb"),
          "mysql": ("mysql", "mariadb"), "redis": ("redis", "redis"), "valkey": ("redis", "redis")}
+CONFORMANCE = "StoreConformance", "DurableStore", "MeetingStore", "StoreModel"
+FAULTS = "KilledForReal",
 
 
 @contextlib.contextmanager
@@ -34,11 +39,22 @@ def started(kind, folder, programs):
         subprocess.run([sys.executable, SERVERS, "remove", "--folder", folder], check=True)
 
 
-def passes(program, kind, environment):
-    """Without the layouts with several tables, whose statements are the same."""
-    suites = "StoreConformance", "DurableStore", "MeetingStore", "StoreModel", "KilledForReal"
+def passes(program, kind, suites, environment):
+    """Without the layouts with several tables, whose statements are the same. A suite of which no test has run has not passed."""
     chosen = ":".join(f"{kind.capitalize()}/{suite}.*" for suite in suites) + "-*/*_hash:*/*_day"
-    return subprocess.run([program, f"--gtest_filter={chosen}", "--gtest_brief=1"], env=environment).returncode == 0
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report.json")
+        done = subprocess.run([program, f"--gtest_filter={chosen}", "--gtest_brief=1", f"--gtest_output=json:{report}"], env=environment)
+        ran = tests_run(report)
+    missing = [suite for suite in suites if not ran[f"{kind.capitalize()}/{suite}"]]
+    print(f"{program}: {sum(ran.values())} tests have run" + f", and none of {', '.join(missing)}" * bool(missing), flush=True)
+    return done.returncode == 0 and not missing
+
+
+def tests_run(report):
+    """How many tests of each suite were run and not skipped."""
+    suites = json.loads(report.read_text())["testsuites"] if report.exists() else []
+    return collections.Counter(suite["name"] for suite in suites for test in suite["testsuite"] if test["result"] == "COMPLETED")
 
 
 def main(engine, conformance, fault_test, folder):
@@ -51,7 +67,8 @@ def main(engine, conformance, fault_test, folder):
         environment = {**os.environ, "TEST_SERVERS_STARTED": "1", "TEST_SERVERS_FOLDER": str(servers)}
         if name == "pgbouncer":
             environment["TEST_STORES_THROUGH"] = str(stack.enter_context(Pgbouncer(port, servers)).port)
-        return 0 if all([passes(program, seen_as, environment) for program in (conformance, fault_test)]) else 1
+        return 0 if all([passes(program, seen_as, suites, environment)
+                         for program, suites in ((conformance, CONFORMANCE), (fault_test, FAULTS))]) else 1
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ class PostgresPair(Pair):
         self.primary.run("SELECT pg_reload_conf()")
 
     def cut_off_replica(self):
-        """What is committed from now on is not replicated."""
+        """Commits from now on are not replicated."""
         self.replica.run("ALTER SYSTEM SET primary_conninfo = 'host=127.0.0.1 port=1'")
         self.replica.run("SELECT pg_reload_conf()")
         wait_until(lambda: self.primary.run("SELECT count(*) FROM pg_stat_replication") == "0", "the replica is still connected")

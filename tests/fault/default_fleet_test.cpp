@@ -35,7 +35,7 @@ std::chrono::seconds duration() {
 
 class DefaultFleet : public OnEachServer {
  protected:
-  int somebody() {
+  int random_process() {
     const auto alive = crew_.alive();
     return alive[dice_.up_to(alive.size() - 1)];
   }
@@ -59,7 +59,7 @@ class DefaultFleet : public OnEachServer {
 
   // Longer than a lease, now and then.
   void stop_one() {
-    const int life = somebody();
+    const int life = random_process();
     if (stopped_until_.contains(life)) return;
     crew_.stop(life);
     stopped_until_[life] = Clock::now() + Millis{dice_.up_to(4) == 0 ? 35'000 : dice_.up_to(9'000)};

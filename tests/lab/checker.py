@@ -3,6 +3,7 @@ checker_test.py breaks each of them."""
 import bisect
 import dataclasses
 import itertools
+import math
 
 from story import SECOND
 
@@ -158,7 +159,7 @@ def slow_recovery(story):
 def slow_return(story):
     """Tasks run again in the promised time after the store is back."""
     limit = story.promise.back + story.promise.patience
-    yield from (f"after {what}, no task started for {seconds:.1f} s" for what, seconds in returns(story) if seconds > limit)
+    yield from (f"after {one.what}, no task started for {one.seconds:.1f} s" for one in returns(story) if one.seconds > limit)
 
 
 INVARIANTS = (lost, invented, refused_but_stored, ended_twice, wrong_end, ended_without_running, overlap, late_finisher, untold, attempts,
@@ -183,22 +184,38 @@ def recoveries(story):
         for run, again in zip(runs, runs[1:]):
             if run.answer or run.life not in story.deaths or again.start < run.end or again.crashes >= story.promise.max_crashes - 1:
                 continue
-            begin = run.end
-            for start, end in in_the_way:
-                if end > begin and start <= min(begin + promised, again.start):
-                    begin = min(end, again.start)
+            begin = hindered_until(run.end, again.start, in_the_way, promised)
             undisturbed = not any(end > run.end and start < again.start for start, end in faults)
             yield Recovery(run.key, (again.start - run.end) / SECOND, (again.start - begin) / SECOND, undisturbed)
 
 
+def hindered_until(begin, end, in_the_way, promised):
+    """When the promised time began, of something that should have happened after `begin` and happened at `end`."""
+    for start, over in in_the_way:
+        if over > begin and start <= min(begin + promised, end):
+            begin = min(over, end)
+    return begin
+
+
+@dataclasses.dataclass
+class Return:
+    what: str
+    seconds: float
+    came: bool  # otherwise another fault of the store came first
+
+
 def returns(story):
-    """How long after the end of a fault of the store a task started, unless another such fault came first."""
+    """How long after the end of a fault of the store a task started, or until the next such fault came, counted from when a process could
+    work."""
     starts = sorted(run.start for run in story.all_runs())
     outages = sorted((f for f in story.faults if f.hinders and not f.life and not f.tasks), key=lambda f: f.start)
+    in_the_way = story.without_work()
     for fault, following in itertools.zip_longest(outages, outages[1:]):
-        place = bisect.bisect_right(starts, fault.end)
-        if place < len(starts) and not (following and following.start < starts[place]):
-            yield fault.what, (starts[place] - fault.end) / SECOND
+        next_start = next(iter(starts[bisect.bisect_right(starts, fault.end):]), math.inf)
+        end = min(next_start, following.start if following else math.inf)
+        if fault.end <= end < math.inf:
+            begin = hindered_until(fault.end, end, in_the_way, story.promise.back * SECOND)
+            yield Return(fault.what, (end - begin) / SECOND, end == next_start)
 
 
 def check(story):

@@ -14,6 +14,10 @@ class HandMade:
         self.lines = {"a": [], "b": []}
         self.rows, self.faults, self.deaths = [], [], {}
 
+    def born(self, life, at):
+        self.say(life, "born", at, WALL, 1)
+        return self
+
     def submit(self, key, answer="ack", at=0.0):
         self.say("a", "sent", at, key)
         if answer:
@@ -169,6 +173,15 @@ class Broken(unittest.TestCase):
         story = HandMade().task("plain-1", at=1.0).fault("server restart", 2.0, 4.0).task("plain-2", at=10.1)
         self.assertEqual(story.broken(), {"slow_return"})
 
+    def test_slow_return_if_the_next_outage_comes_before_any_task(self):
+        story = HandMade().task("plain-1", at=1.0).fault("server restart", 2.0, 4.0).fault("server crash", 10.1, 11.0).task("plain-2", at=11.1)
+        self.assertEqual(story.broken(), {"slow_return"})
+
+    def test_slow_return_although_one_of_two_processes_was_stopped(self):
+        story = HandMade().born("a", 0.5).born("b", 0.5).fault("pause", 4.5, 8.0, "a")
+        story.task("plain-1", at=1.0).fault("server restart", 2.0, 4.0).task("plain-2", at=10.1)
+        self.assertEqual(story.broken(), {"slow_return"})
+
     def overtaken(self):
         """a is stopped for longer than its lease, and b takes over."""
         story = HandMade().task("plain-1", at=1.0, lasts=7.0).fault("pause", 1.5, 7.5, "a")
@@ -232,11 +245,18 @@ class Kept(unittest.TestCase):
         self.assertEqual(story.broken(), set())
 
     def test_a_recovery_for_which_no_process_was_there(self):
-        story = HandMade()
-        for life, born in (("a", 0.5), ("b", 20.0)):
-            story.say(life, "born", born, WALL, 1)
+        story = HandMade().born("a", 0.5).born("b", 20.0)
         story.submit("plain-1").run("plain-1", at=1.9, answer="").dies("a", 2.0)
         story.run("plain-1", life="b", fence=3, at=22.0).told("plain-1", fence=3).row("plain-1", deliveries=2, version=4)
+        self.assertEqual(story.broken(), set())
+
+    def test_outages_in_quick_succession(self):
+        story = HandMade().task("plain-1", at=1.0).fault("server restart", 2.0, 4.0).fault("server crash", 9.0, 11.0).task("plain-2", at=15.0)
+        self.assertEqual(story.broken(), set())
+
+    def test_a_return_for_which_each_process_was_stopped(self):
+        story = HandMade().born("a", 0.5).born("b", 0.5).fault("pause", 4.5, 8.0, "a").fault("pause", 3.0, 7.0, "b")
+        story.task("plain-1", at=1.0).fault("server restart", 2.0, 4.0).task("plain-2", at=12.1)
         self.assertEqual(story.broken(), set())
 
     def test_a_recovery_on_the_last_chance_of_a_task(self):

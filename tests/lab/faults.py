@@ -2,6 +2,7 @@
 end when the run is over."""
 import contextlib
 import signal
+import time
 
 from fleet import now
 from stores import SqlServer, Sqlite
@@ -82,11 +83,22 @@ def server_crash(lab, dice):
 
 
 def full_disk(lab, dice):
-    """A file that is not ours fills the disk."""
+    """A file that is not ours fills the disk, and takes what becomes free."""
     with noted(lab, "full disk", hinders=True):
-        lab.store.fill()
-        lab.over.wait(dice.uniform(2, 5))
+        end = time.monotonic() + dice.uniform(2, 5)
+        while time.monotonic() < end:
+            lab.store.fill()
+            if lab.over.wait(0.1):
+                break
         lab.store.free()
+
+
+def failing_syncs(lab, dice):
+    """The disk does not take what is written, and loses it."""
+    with noted(lab, "failing syncs", hinders=True):
+        lab.store.fail_syncs(dice.choice(["wal", "wal evict", "wal db folder"]))
+        lab.over.wait(dice.uniform(1, 4))
+        lab.store.let_syncs_work()
 
 
 def leave_and_join(lab, dice):
@@ -133,7 +145,7 @@ def faults_of_members(store):
 def faults_of_the_store(store):
     """A poison task kills several processes, so it is among them."""
     if isinstance(store, Sqlite):
-        kinds = [full_disk, full_disk, full_disk, poison]
+        kinds = [full_disk, failing_syncs, full_disk, poison]
     else:
         kinds = [server_restart, server_crash, poison] + ([locked_row] if isinstance(store, SqlServer) else [])
     return [apart_from_others(kind) for kind in kinds]

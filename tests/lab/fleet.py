@@ -9,6 +9,8 @@ import time
 
 from story import Fault
 
+NOT_REACHED = 75  # lab_worker.cpp: the store could not be reached or written to
+
 
 def now():
     return time.monotonic_ns() // 1000
@@ -38,6 +40,7 @@ class Member:
     place: int
     life: str
     process: subprocess.Popen
+    started: int
     leaving: bool = False
 
     def order(self, text):
@@ -57,6 +60,7 @@ class Fleet:
         self.store, self.worker, self.network, self.settings, self.folder = store, worker, network, settings, folder
         self.rate = rate / store.members
         self.members, self.faults, self.deaths, self.unexpected = {}, [], {}, []
+        self.turned_away = []  # life, start and end of processes that could not open the store
         self.lives = 0
         self.lock = threading.RLock()
 
@@ -69,11 +73,11 @@ class Fleet:
             self.lives += 1
             life = f"{self.lives:03}"
             url = self.store.through(self.network.ports[place]) if self.network else self.store.url
-            environment = {**os.environ, **self.settings, "MACHINE_NAME": f"machine-{life}", "MACHINE_STEP": "600"}
+            environment = {**os.environ, **self.store.environment(), **self.settings, "MACHINE_NAME": f"machine-{life}", "MACHINE_STEP": "600"}
             with open(self.folder / f"log-{life}", "w") as log:
                 process = subprocess.Popen([self.worker, url, self.journal(life), life], env=environment,
                                            stdin=subprocess.PIPE, stderr=log, text=True, cwd=self.folder)
-            member = self.members[place] = Member(place, life, process)
+            member = self.members[place] = Member(place, life, process, now())
         member.order(f"rate {self.rate:.0f}")
         return member
 
@@ -87,14 +91,24 @@ class Fleet:
                 self.start(member.place)
 
     def bury(self, member):
-        """A process that could not start, because the store is down, is no surprise; one that ends later by itself is."""
+        """Notes how it ended, if nothing that the lab did to it explains that."""
         code = member.process.returncode
         member.close()
         began = self.journal(member.life).exists() and self.journal(member.life).stat().st_size > 0
+        killed = code == -signal.SIGKILL and (began or member.life in self.deaths)  # by the lab, or by a task
         if code != 0 and began:
             self.deaths.setdefault(member.life, now())
-        if began and code != -signal.SIGKILL and not (code == 0 and member.leaving):
+        if code == NOT_REACHED and not began:
+            self.turned_away.append((member.life, member.started, now()))
+        elif not killed and not (code == 0 and member.leaving):
             self.unexpected.append(f"the process of life {member.life} ended with {code}, see log-{member.life}")
+
+    def surprises(self):
+        """After the run: ends that nothing explains. That a store cannot be opened is explained by a fault in between."""
+        explained = [fault for fault in self.faults if fault.hinders or fault.what == "cut"]
+        return self.unexpected + [
+            f"the process of life {life} could not open the store, and nothing was in its way, see log-{life}"
+            for life, start, end in self.turned_away if not any(fault.start < end and fault.end > start for fault in explained)]
 
     def kill(self, member):
         with self.lock:

@@ -15,6 +15,8 @@
 //   success T KEY ID FENCE, failure T KEY ID FENCE OUTCOME        a callback
 //   starved T FROM        this process did not run, or hardly, since FROM
 //   left T                it has stopped, as it was asked to
+//
+// It exits with 75 (kNotReached) if the store could not be reached or written to, and with 1 after any other error.
 
 #include <atomic>
 #include <csignal>
@@ -39,6 +41,7 @@ namespace {
 constexpr int kAttempts = 3;
 constexpr auto kTick = 100ms;
 constexpr auto kStarved = 500ms;  // between two ticks
+constexpr int kNotReached = 75;   // fleet.py: no surprise while a fault lasts
 
 std::int64_t steady_micros() {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -188,6 +191,9 @@ int main(int argc, char** argv) {
     sigwait(&ends, &ended);
     worker.leave();
     _exit(0);  // the reader of orders still waits
+  } catch (const StoreError& error) {
+    std::cerr << "lab_worker: " << error.what() << "\n";
+    return error.code() == Errc::unavailable || error.code() == Errc::in_doubt ? kNotReached : 1;
   } catch (const std::exception& e) {
     std::cerr << "lab_worker: " << e.what() << "\n";
     return 1;

@@ -17,7 +17,7 @@ import sys
 import page
 import report
 from run import Lab
-from sabotage import sabotage
+from sabotage import SABOTAGE, sabotage
 from stores import STORES, Sqlite
 from story import Promise
 
@@ -33,7 +33,8 @@ def parse(words):
     parser.add_argument("--lease", type=float, default=3.0, help="seconds")
     parser.add_argument("--disk", type=int, default=Sqlite.DISK, help="MiB, of SQLite's disk")
     parser.add_argument("--patience", type=float, default=2.0, help="how many seconds later than promised is a violation")
-    parser.add_argument("--sabotage", action="store_true", help="breaks the engine, to see whether the checker notices; only on postgres")
+    parser.add_argument("--sabotage", choices=SABOTAGE, nargs="+",
+                        help="breaks these parts of the engine, to see whether the checker notices; only on postgres")
     parser.add_argument("--publish", action="store_true", help="writes docs/survived.md")
     parser.add_argument("--build", type=pathlib.Path, default=report.ROOT / "build/dev", help="where the programs are")
     parser.add_argument("--reports", type=pathlib.Path, default=report.ROOT / "build/lab", help="where reports and journals go")
@@ -57,15 +58,15 @@ def run(arguments):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     print(f"{arguments.store}, seed {arguments.seed}, {arguments.seconds:.0f} s; journals in {folder}", flush=True)
-    promise = Promise(lease=arguments.lease, patience=arguments.patience)
+    promise = Promise(lease=arguments.lease, patience=arguments.patience, back=STORES[arguments.store].back)
     build = arguments.build.resolve()
     with STORES[arguments.store](folder, build / "easyretry") as store:
         lab = Lab(store, build / "tests/lab/lab_worker", build / "tests/lab/lab_network", promise, arguments.seed, arguments.rate, folder)
         if arguments.sabotage:  # what a broken engine has lost never ends
-            story, started = lab.run(arguments.seconds, before_the_faults=sabotage, patience=10)
+            story, started = lab.run(arguments.seconds, before_the_faults=lambda broken: sabotage(broken, *arguments.sabotage), patience=10)
         else:
             story, started = lab.run(arguments.seconds)
-    result = report.report_of(story, started, arguments, lab.fleet.unexpected)
+    result = report.report_of(story, started, arguments, lab.fleet.surprises())
     (folder / "report.json").write_text(json.dumps(result, indent=1))
     (folder / "report.txt").write_text(report.text_of(result))
     print(report.text_of(result), end="")

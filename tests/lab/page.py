@@ -15,8 +15,9 @@ CHARTED = 180  # seconds
 HEAD = """# What was survived
 
 The fault lab (`tests/lab`) runs a fleet of real processes on a real store, injects faults, and checks the journals that the
-processes write and the rows that are left. The checker reads only those: it knows nothing of the engine's code. This page
-was written by `./lab --publish`.
+processes write and the rows that are left. The checker has none of the engine's code, and reads the rows as the command line
+shows them (`easyretry history list` and `easyretry tasks list`), so it relies on those two commands. This page was written by
+`./lab --publish`.
 
     ./lab --store postgres --minutes 10 --seed 7
 
@@ -39,11 +40,12 @@ decides:
 | cut | all connections of a member are closed |
 | server restart, server crash | the server is stopped, or all its processes are killed, and started after up to 3 s |
 | locked row | another client holds rows in a transaction, for 0.8 to 2 leases |
-| full disk | another file fills the disk of 256 MiB, for 2 to 5 s |
+| full disk | another file fills the disk of 256 MiB, and takes what becomes free, for 2 to 5 s |
+| failing syncs | syncs of the log, or of all files, fail and lose what was written, for 1 to 4 s. The rows are read from what is on the disk |
 | leave | a member stops as asked, and another one joins |
 | clock step | the clock of a member jumps ten minutes, and back; not on SQLite, whose clock is that of its process |
 
-{small_disk}Syncs that fail, disks that lose data, Redis Cluster and Sentinel, and packets that are dropped below TCP have tests of their own
+{small_disk}Redis Cluster and Sentinel, and packets that are dropped below TCP have tests of their own
 ([promises](promises.md)).
 
 ## What is checked
@@ -52,8 +54,8 @@ decides:
 |---|---|
 {invariants}
 
-Each invariant is broken in a journal that a test writes (`tests/lab/checker_test.py`). In a real run of a fleet whose
-statements are broken by triggers (`tests/lab/sabotage.py`), these are found broken: {sabotaged}.
+Each invariant is broken in a journal that a test writes (`tests/lab/checker_test.py`). In real runs of a fleet, each
+with statements broken by triggers (`tests/lab/sabotage.py`), these are found broken: {sabotaged}.
 
 "In doubt" are submissions whose reply was lost; they may be stored, and end like the others if they are. "Refused" are
 submissions that the store did not take, because it was down or not reachable: the caller knows. "Cut off" are executions
@@ -128,6 +130,13 @@ def last_report(folder, store):
     return json.loads(found[-1].read_text()) if found else None
 
 
+def shown_time(report, shown):
+    """Faults end after `seconds`; then the tasks that are left are run."""
+    if shown < report["seconds"]:
+        return f"first {shown} s of {report['seconds'] / 60:g} min"
+    return f"{report['seconds'] / 60:g} min of faults" + f", and {shown - report['seconds']:.0f} s without" * (shown > report["seconds"])
+
+
 def svg(report):
     """A line of executions per second, with bands for faults of the store and ticks for those of members."""
     width, height, left, right, bottom = 900, 180, 40, 20, 30
@@ -144,7 +153,7 @@ def svg(report):
     shown = [band for band in report["bands"] if band["start"] < len(ends)]
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
              f'<rect width="{width}" height="{height}" fill="#fff"/>',
-             f'<text x="{left}" y="12" fill="#333">{NAMES[report["store"]]}: executions a second, first {len(ends)} s of {report["seconds"] / 60:g} min</text>']
+             f'<text x="{left}" y="12" fill="#333">{NAMES[report["store"]]}: executions a second, {shown_time(report, len(ends))}</text>']
     for band in shown:
         if band["store"] and band["what"] != "locked row":
             parts.append(f'<rect x="{x(band["start"])}" y="20" width="{max(1.0, round((band["end"] - band["start"]) * per_second, 1))}" '

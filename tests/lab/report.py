@@ -31,6 +31,8 @@ def report_of(story, started, arguments, unexpected):
     violations += [{"invariant": "unexpected_end", "what": what} for what in unexpected]
     if len(story.acked) < ENOUGH * arguments.rate * arguments.seconds:
         violations.append({"invariant": "too_little", "what": f"only {len(story.acked)} submissions were acknowledged, so this run shows nothing"})
+    if sum(fault.what == "full disk" for fault in story.faults) >= 3 and not story.refused:
+        violations.append({"invariant": "too_little", "what": "no submission was refused, so this run shows nothing about a full disk"})
     struck = [fault for fault in story.faults if fault.what != "starved"]
     return {
         "store": arguments.store, "disk": arguments.disk, "seed": arguments.seed, "seconds": arguments.seconds, "commit": commit(),
@@ -42,7 +44,7 @@ def report_of(story, started, arguments, unexpected):
         "executions": {"all": len(runs), "cut off": sum(not run.answer for run in runs), "overtaken": len(story.contested())},
         "recovery": summary([one.whole for one in recoveries if one.undisturbed], story.promise.recovery),
         "disturbed recovery": summary([one.after for one in recoveries if not one.undisturbed], story.promise.recovery),
-        "return": summary([seconds for _, seconds in checker.returns(story)], story.promise.back),
+        "return": summary([one.seconds for one in checker.returns(story) if one.came], story.promise.back),
         "violations": violations,
         "ends": per_second(story, started),
         "bands": [{"what": fault.what, "start": (fault.start - started) / SECOND, "end": (fault.end - started) / SECOND, "store": not fault.life}

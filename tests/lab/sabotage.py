@@ -38,10 +38,12 @@ SABOTAGE = {
 }
 
 
-def sabotage(store):
+def sabotage(store, *names):
+    """Breaks these parts of the engine's statements."""
     until(lambda: store.run("SELECT to_regclass('retry_task')"), what="no member has created the tables")
     history = store.run("SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'retry%history%'").split()
-    for name, (when, body) in SABOTAGE.items():
+    for name in names:
+        when, body = SABOTAGE[name]
         store.run(f"CREATE FUNCTION break_{name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} RETURN coalesce(NEW, OLD); END $$;")
         for table in history if when == HISTORY else ["retry_task"]:
             store.run(f"CREATE TRIGGER break_{name} {when.partition(' ON ')[0]} ON {table} FOR EACH ROW EXECUTE FUNCTION break_{name}();")

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -14,6 +15,11 @@ from sql_client import run_sql  # noqa: E402
 class Store:
     def __init__(self, folder, program):
         self.folder, self.program = folder, program
+        self.rows_at = None  # another url of the same rows
+
+    def environment(self):
+        """Variables of the processes that work on it."""
+        return {}
 
     def rows(self):
         """All tasks, ended and live, as the command line shows them."""
@@ -27,7 +33,7 @@ class Store:
         return self._ask(where, "list", "--all", "--oldest-first")["tasks"]
 
     def _ask(self, *words):
-        done = subprocess.run([self.program, *words, "--json", "--store", self.url], cwd=self.folder, capture_output=True, text=True)
+        done = subprocess.run([self.program, *words, "--json", "--store", self.rows_at or self.url], cwd=self.folder, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"easyretry {' '.join(words)}: {done.stderr}")
         return json.loads(done.stdout)
@@ -37,20 +43,49 @@ class Sqlite(Store):
     """A file on a small disk of its own, for one process at a time."""
     members = 1
     port = None
+    back = 2.0  # docs/databases.md: seconds after there is space on the disk again until work goes on
     DISK = 256  # MiB: several times the log of SQLite, which is copied back at 64 MiB; ./lab --disk makes another one
 
     def __enter__(self):
-        self.disk = self.folder / "disk"
-        self.disk.mkdir()
+        self.lossy = self.folder / "disk"
+        self.disk = self.lossy / "files"
+        self.disk.mkdir(parents=True)
+        (self.lossy / "image").mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.DISK}m", "tmpfs", self.disk], check=True)
         self.url = f"sqlite:{self.disk}/retry.db"
         return self
+
+    def environment(self):
+        """Syncs of processes with these variables can fail, and lose what was written (tests/fault/lossy_disk_preload.cpp)."""
+        preload = self.program.parent / "tests/liblossy_disk_preload.so"
+        return {"LD_PRELOAD": str(preload), "LOSSY_DISK": str(self.lossy), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+
+    def fail_syncs(self, words):
+        """Moved into place: a process that looks meanwhile sees all words or none."""
+        (self.lossy / "fail.new").write_text(words)
+        (self.lossy / "fail.new").rename(self.lossy / "fail")
+
+    def let_syncs_work(self):
+        (self.lossy / "fail").unlink()
+
+    def rows(self):
+        """Of what is on the disk, as a mount after a crash would show it. No process has the file open."""
+        mounted = self.folder / "mounted"
+        shutil.rmtree(mounted, ignore_errors=True)
+        mounted.mkdir()
+        for name in (self.lossy / "image").glob("*.name"):
+            bytes_of = self.lossy / "image" / name.read_text()
+            if bytes_of.exists() and not name.stem.endswith("-shm"):
+                shutil.copy(bytes_of, mounted / name.stem)
+        self.rows_at = f"sqlite:{mounted}/retry.db"
+        return super().rows()
 
     def __exit__(self, *_):
         subprocess.run(["umount", "--lazy", self.disk], check=True)
 
     def fill(self):
-        subprocess.run(["dd", "if=/dev/zero", f"of={self.disk}/ballast", "bs=4k"], check=False, capture_output=True)
+        """Takes what is free now. SQLite gives space back while it works: it shortens its log."""
+        subprocess.run(["dd", "if=/dev/zero", f"of={self.disk}/ballast", "bs=4k", "oflag=append", "conv=notrunc"], check=False, capture_output=True)
 
     def free(self):
         (self.disk / "ballast").unlink(missing_ok=True)
@@ -59,6 +94,7 @@ class Sqlite(Store):
 class Server(Store):
     """A server of tests/support/servers.py, which commits to disk before it answers."""
     members = 4
+    back = 5.0  # docs/engines.md: seconds after the server answers again until work goes on
 
     def __enter__(self):
         self.url = self._order("start", self.kind, "--owner", str(os.getpid()))

@@ -1,4 +1,4 @@
-"""What happened in a run of the lab: the journals of the processes, the faults, and the rows at the end.
+"""The events of a run of the lab: the journals of the processes, the faults, and the rows at the end.
 
 Knows the format of the journals (lab_worker.cpp) and of the API's tasks, and nothing else of EasyRetry. Times are
 microseconds of the machine's steady clock, except where a name says wall.
@@ -17,7 +17,7 @@ class Promise:
     window: float = 1.0
     max_attempts: int = 3
     max_crashes: int = 3
-    back: float = 5.0  # after the store answers again, tasks run within this time
+    back: float = 5.0  # after the store is back, tasks run within this time, which depends on the store (stores.py)
     patience: float = 2.0  # later than this after a promised time is a violation
 
     @property
@@ -165,6 +165,22 @@ class Story:
             end = min(self.deaths.get(life, math.inf), self.left.get(life, math.inf))
             alive_until = end if alive_until is None else max(alive_until, end)
         return absent
+
+    def without_work(self):
+        """Times in which no process could work, after the first had begun: each was gone, or kept from it by a fault of its own."""
+        free = []
+        for life, born in self.born.items():
+            at, end = born, min(self.deaths.get(life, math.inf), self.left.get(life, math.inf))
+            for fault in sorted((f for f in self.faults if f.hinders and f.life == life), key=lambda f: f.start):
+                free.append((at, fault.start))
+                at = max(at, fault.end)
+            free.append((at, end))
+        kept, free_until = [], None
+        for start, end in sorted(one for one in free if one[0] < one[1]):
+            if free_until is not None and start > free_until:
+                kept.append((free_until, start))
+            free_until = max(free_until or 0, end)
+        return kept
 
     def may_be_unsettled(self, run):
         """Whether the store may not know how this execution ended: its process died, or was kept from the store, in it or soon after."""

@@ -57,6 +57,16 @@ export function App() {
       </main>
     );
   }
+  if (status === 'stuck') {
+    return (
+      <main className="alone">
+        <div className="block">
+          <Problem error={problem} title={t('login.stuck')} onAgain={() => void logOut()} />
+          <Button onClick={() => void look()}>{t('login.stay')}</Button>
+        </div>
+      </main>
+    );
+  }
   if (!may('view')) {
     return (
       <main className="alone">
@@ -79,7 +89,7 @@ export function App() {
 
 function Pages() {
   const { t } = useTranslation();
-  const { namespace } = useSession();
+  const { namespace, me } = useSession();
   const liveness = useLiveness();
   const [path] = useLocation();
   const [help, setHelp] = useState(false);
@@ -98,7 +108,7 @@ function Pages() {
         {t('nav.skip')}
       </a>
       <Sidebar />
-      <main id="content" tabIndex={-1} key={namespace}>
+      <main id="content" tabIndex={-1} key={`${namespace} ${me?.name} ${me?.role}`}>
         {liveness === 'offline' && (
           <p className="problem" role="alert">
             {t('live.offlineText')}

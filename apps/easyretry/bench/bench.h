@@ -71,19 +71,4 @@ double measure_idle(const BenchOptions& options, const Progress& progress);
 // The same rows and batches in the same kind of store, but with only the store's statements in a loop on one thread.
 Rates measure_raw(const BenchOptions& options, const Progress& progress);
 
-// Tasks that are due in a day, to measure how the store and the engine cope with a backlog that they must not touch.
-// They are stored, and removed by the destructor, in a child process: the reported peak of memory stays the engine's.
-class WaitingTasks {
- public:
-  WaitingTasks(const BenchOptions& options, const Progress& progress);
-  ~WaitingTasks();
-  WaitingTasks(const WaitingTasks&) = delete;
-  WaitingTasks& operator=(const WaitingTasks&) = delete;
-
- private:
-  const BenchOptions& options_;
-  const Progress& progress_;
-  std::string namespace_;
-};
-
 }  // namespace easyretry::app

@@ -6,7 +6,6 @@
 #include <easyretry/config.h>
 
 #include "server/doctor.h"
-#include "service/service.h"
 
 namespace easyretry::app {
 
@@ -21,8 +20,5 @@ Findings check_files(const Config& config);
 // Opens the configured store, which must exist, and checks it: false if it cannot be opened. Creates and changes
 // nothing. `where` is added to the commands that are recommended: " --store …".
 bool check_store(const Config& config, const Lateness& bounds, const std::string& where, Findings& findings);
-
-// The problems that a daemon, or the API of a store, finds with its tasks. `where` as above.
-Findings check_service(Service& service, Millis max_late, const std::string& where);
 
 }  // namespace easyretry::app

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <easyretry/encryption.h>
+
 #include "doctor/checks.h"
 #include "server/tokens.h"
 #include "webhook/secrets_file.h"
@@ -107,6 +109,31 @@ void check_secrets(const Config& config, Findings& findings) {
   }
 }
 
+void check_encryption_keys(const KeyFolder& keys, Findings& findings) {
+  if (keys.folder.empty() || !is_there(keys.folder)) return;
+  constexpr const char* kCheck = "encryption keys";
+  try {
+    const std::size_t count = read_keys(keys).keys.size();
+    findings.push_back({Health::ok, kCheck, fmt::format("{} in {}", count, keys.folder)});
+  } catch (const std::invalid_argument& e) {
+    findings.push_back({Health::fail, kCheck, e.what(), "correct it; no engine starts without its keys"});
+  }
+}
+
+// Files that are only read: no finding if that works.
+void check_readable(const char* check, const std::string& file, Findings& findings) {
+  if (file.empty() || !is_there(file)) return;
+  if (auto finding = unreadable(check, file)) findings.push_back(*std::move(finding));
+}
+
+void check_channels(const AlertsConfig& alerts, Findings& findings) {
+  for (const auto& [name, channel] : alerts.channels) {
+    for (const std::string& file : {channel.secret_file, channel.password_file, channel.ca_file}) {
+      check_readable("alert channels", file, findings);
+    }
+  }
+}
+
 }  // namespace
 
 Findings check_files(const Config& config) {
@@ -114,7 +141,10 @@ Findings check_files(const Config& config) {
   check_tokens(config.server.tokens, findings);
   check_first_token(config.server.tokens, findings);
   check_private_key(config.server.private_key, findings);
+  check_readable("certificate", config.server.certificate, findings);
   check_secrets(config, findings);
+  check_encryption_keys(config.encryption, findings);
+  check_channels(config.alerts, findings);
   return findings;
 }
 

@@ -8,7 +8,7 @@
 namespace easyretry::app {
 namespace {
 
-Colour colour_of(const std::string& outcome) {
+Colour colour_of_outcome(const std::string& outcome) {
   if (outcome == "succeeded") return Colour::green;
   if (outcome == "cancelled") return Colour::yellow;
   return Colour::red;
@@ -32,7 +32,7 @@ Cell state_cell(const nlohmann::json& task) {
   const std::string state = task.value("state", "");
   const std::string outcome = task.value("outcome", "");
   if (state == "finished") {
-    return {outcome + (task.contains("requeued_as") ? ", requeued" : ""), colour_of(outcome)};
+    return {outcome + (task.contains("requeued_as") ? ", requeued" : ""), colour_of_outcome(outcome)};
   }
   const std::string stage = task.value("stage", "run");
   if (stage != "run") return {state + ": " + stage};

@@ -2,13 +2,16 @@
 // Values as the commands print them.
 
 #include <string>
+#include <string_view>
 
+#include <fmt/format.h>
 #include <nlohmann/json_fwd.hpp>
 
 #include <easyretry/time.h>
 
 #include "base/duration_text.h"
 #include "printing/table.h"
+#include "printing/terminal.h"
 
 namespace easyretry::app {
 
@@ -26,5 +29,18 @@ Cell state_cell(const nlohmann::json& task);
 
 // "in 3 min"; empty if the task does not have this time.
 std::string when(const nlohmann::json& task, const char* field, TimePoint now);
+
+// Prints labelled values, one per line; empty values are left out.
+class FieldPrinter {
+ public:
+  void line(std::string_view label, const std::string& value, Colour colour = Colour::none) const {
+    if (value.empty()) return;
+    fmt::print("{}{}\n", coloured(terminal_, Colour::faint, fmt::format("{:<14}", label)),
+               coloured(terminal_, colour, printable(value)));
+  }
+
+ private:
+  const Terminal terminal_ = stdout_terminal();
+};
 
 }  // namespace easyretry::app

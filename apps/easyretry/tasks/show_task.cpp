@@ -12,7 +12,6 @@
 
 #include "base/duration_text.h"
 #include "command_line.h"
-#include "printing/field_printer.h"
 #include "printing/text.h"
 #include "service/service.h"
 #include "tasks/task_commands.h"

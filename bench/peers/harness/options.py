@@ -64,7 +64,7 @@ class List(argparse.Action):
 def unknown(given, known, what, parser):
     wrong = [word for word in given if word.lower() not in map(str.lower, known)]
     if wrong or not given:
-        parser.error(f"{what}: {', '.join(wrong) or 'nothing'} is none of {', '.join(known)}")
+        parser.error(f"{what}: {', '.join(wrong) or 'nothing'} is not one of {', '.join(known)}")
 
 
 def parse(arguments):

@@ -1,9 +1,9 @@
-"""Errors that a person can mend, without a stack trace."""
+"""Errors that the user can fix; they are printed without a stack trace."""
 
 
 class Problem(Exception):
-    """What the run cannot do."""
+    """Something that the run cannot do."""
 
 
 class LeftOut(Exception):
-    """Why a peer takes no part. The run goes on without it, says so, and ends with another exit code."""
+    """A peer takes no part, for this reason. The run continues without it, says so, and ends with another exit code."""

@@ -14,7 +14,7 @@ class Children:
         self.running = set()
 
     def run(self, command, patience, **more):
-        """What it printed. Raises Problem if it fails or takes longer than `patience` seconds."""
+        """Returns its output. Raises Problem if it fails or takes longer than `patience` seconds."""
         child = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  text=True, start_new_session=True, **more)
         self.running.add(child)

@@ -1,4 +1,4 @@
-"""What was measured: a value for each contestant, work and round."""
+"""The measurements: a value for each contestant, work and round."""
 import collections
 import json
 

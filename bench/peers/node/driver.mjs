@@ -97,7 +97,7 @@ const works = {
   'latency-other': () => latency(new Processes(peerFile, settings)),
 };
 if (!works[settings.work]) {
-  console.error(`${settings.work} is none of ${Object.keys(works).join(', ')}`);
+  console.error(`${settings.work} is not one of ${Object.keys(works).join(', ')}`);
   process.exit(2);
 }
 const { version } = JSON.parse(readFileSync(new URL(`./node_modules/${peer.package}/package.json`, `file://${peerFile}`)));

@@ -122,7 +122,7 @@ class Driver:
         works = {"enqueue": lambda: self.seconds(self.enqueue), "drain": self.drain, "cycle": lambda: self.drain(fails=True),
                  "latency-own": self.latency_own, "latency-other": self.latency_other}
         if work not in works:
-            sys.exit(f"{work} is none of {', '.join(works)}")
+            sys.exit(f"{work} is not one of {', '.join(works)}")
         return works[work]()
 
 

@@ -26,6 +26,8 @@ vcpkg_cmake_configure(
     -DEASYRETRY_BENCHMARKS=OFF
     -DEASYRETRY_INSTALL=ON
     -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+    # vcpkg's own: without it, CMake takes that of the machine, or none.
+    "-DPKG_CONFIG_EXECUTABLE=${CURRENT_HOST_INSTALLED_DIR}/tools/pkgconf/pkgconf"
 )
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/easyretry)

@@ -49,8 +49,11 @@ func main() {
 		options = append(options, easyretry.InBatches())
 	}
 	worker.Handle("bench.nothing", func(context.Context, *easyretry.Task) (any, error) {
-		if done.Add(1) == int64(tasks) {
+		switch done.Add(1) {
+		case int64(tasks):
 			stop()
+		case int64(tasks / 10):
+			fmt.Println(`{"phase": "tenth"}`)
 		}
 		return nil, nil
 	}, options...)

@@ -16,6 +16,10 @@ say("submit", began);
 began = performance.now();
 let done = 0;
 const worker = new Worker(client, { concurrency: batch });
-worker.handle("bench.nothing", () => void (++done === tasks && worker.stop()), { inBatches: BENCH_SETTLE === "batches" });
+const nothing = () => {
+  if (++done === tasks) void worker.stop();
+  else if (done === Math.floor(tasks / 10)) console.log(JSON.stringify({ phase: "tenth" }));
+};
+worker.handle("bench.nothing", nothing, { inBatches: BENCH_SETTLE === "batches" });
 await worker.run(); // it settles the last ones
 say("drain", began);

@@ -2,6 +2,7 @@
 """The parts of the SDK, without a daemon."""
 import ast
 import asyncio
+import concurrent.futures
 import datetime
 import http.server
 import json
@@ -24,7 +25,7 @@ from easyretry.leases import Lease, Leases
 from easyretry.outcome import LONGEST_TEXT, error_text, of_error, of_result
 from easyretry.renewals import Renewals as Renewing
 from easyretry.task import Task, current_task
-from waiting import eventually
+from waiting import eventually, until
 
 
 def a_task(**more):
@@ -362,6 +363,28 @@ class Repetitions(unittest.TestCase):
             Client(daemon).submit("h", {})
             daemon.close()
             self.assertEqual([one["Authorization"] for one in server.seen], ["Bearer er_old", "Bearer er_new"])
+
+    def test_threads_that_are_refused_together_all_use_the_new_token(self):
+        old = refusal(401, "unknown_token")
+        with tempfile.TemporaryDirectory() as folder, Server(old, old, STORED) as server:
+            file = pathlib.Path(folder, "token")
+            file.write_text("er_old\n")
+            daemon = Daemon(server.url, token_file=str(file))
+            self.addCleanup(daemon.close)
+            file.write_text("er_new\n")
+            read, refused = daemon.read, []
+
+            def one_after_the_other(reply):
+                if reply.status == 401:
+                    refused.append(reply)
+                    until((lambda: len(server.seen) == 2) if len(refused) == 1 else (lambda: daemon.token == "er_new"))
+                return read(reply)
+
+            daemon.read = one_after_the_other
+            with concurrent.futures.ThreadPoolExecutor(2) as threads:
+                for stored in [threads.submit(Client(daemon).submit, "h", {}) for _ in range(2)]:
+                    self.assertTrue(stored.result(60).created)
+            self.assertEqual([one["Authorization"] for one in server.seen[2:]], ["Bearer er_new"] * 2)
 
 
 def setUpModule():

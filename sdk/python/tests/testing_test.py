@@ -4,7 +4,8 @@ import asyncio
 import unittest
 
 import here  # noqa: F401
-from easyretry import App, Conflict, GiveUp, NoValueYet, Policy, RetryAfter, StoreError, Unavailable, current_task
+from easyretry import App, Conflict, GiveUp, InDoubt, NoValueYet, Policy, RetryAfter, StoreError, Unavailable, current_task
+from easyretry.in_memory import Backoff
 from easyretry.testing import Manual
 
 
@@ -93,7 +94,13 @@ class CardRefused(Exception):
     pass
 
 
-class Calls(unittest.TestCase):
+def refusing(trouble):
+    def settle(*_):
+        raise trouble
+    return settle
+
+
+class CallsCase(unittest.TestCase):
     def pay(self, **rules):
         app, self.calls, self.answers = App(token="none"), [], []
 
@@ -111,6 +118,8 @@ class Calls(unittest.TestCase):
     def ended(self):
         return [(task.outcome, task.attempts, task.last_error) for task in self.manual.ended]
 
+
+class Calls(CallsCase):
     def test_a_call_that_succeeds_stores_nothing(self):
         attempt = self.pay()({"id": 1})
         self.assertTrue(attempt)
@@ -218,6 +227,62 @@ class Calls(unittest.TestCase):
         self.assertIsInstance(caught.exception.failure, ConnectionError)
         self.assertIsInstance(caught.exception.__cause__, Unavailable)
 
+    def test_the_value_of_a_success_that_cannot_be_reported_reaches_the_caller(self):
+        for trouble in (Conflict(409, "lease_lost", "the lease expired"), Unavailable("no daemon"), InDoubt("no answer")):
+            with self.subTest(trouble):
+                pay = self.pay(persist="always")
+                self.manual.settle = refusing(trouble)
+                with self.assertLogs("easyretry", "WARNING") as logged:
+                    self.assertEqual(pay({"id": 1}).value, "paid")
+                self.assertIn("may run again", logged.output[0])
+                self.assertEqual(len(self.manual.live), 1, "a worker runs it when its lease has expired")
+
+    def test_a_failure_whose_end_cannot_be_reported_reaches_the_caller_as_it_is(self):
+        for persist in ("always", "on_failure"):
+            with self.subTest(persist):
+                pay = self.pay(persist=persist)
+                self.manual.settle = refusing(Conflict(409, "lease_lost", "the lease expired"))
+                self.answers = [CardRefused("no funds")]
+                with self.assertLogs("easyretry", "WARNING"), self.assertRaises(CardRefused):
+                    pay({"id": 1})
+
+    def test_a_stored_failure_that_cannot_be_reported_is_stored_all_the_same(self):
+        pay = self.pay()
+        self.manual.settle = refusing(Unavailable("no daemon"))
+        self.answers = [ConnectionError("busy")]
+        with self.assertLogs("easyretry", "WARNING"):
+            self.assertEqual(pay({"id": 1}).state, "stored")
+
+    def test_a_call_in_a_first_attempt_that_is_not_stored_is_like_any_other(self):
+        for persist in ("retry_only", "on_failure", "manual"):
+            with self.subTest(persist):
+                pay, checkout = self.pay(), self.around(persist)
+                self.answers = [ConnectionError("busy")]
+                self.assertTrue(checkout(pay))
+                self.assertEqual([task.handler for task in self.manual.live], ["pay"])
+
+    def test_a_call_in_a_first_attempt_that_is_stored_only_calls(self):
+        pay, checkout = self.pay(), self.around("always")
+        self.answers = [ConnectionError("busy")]
+        self.assertEqual(checkout(pay).state, "stored")
+        self.assertEqual([task.handler for task in self.manual.live], ["checkout"])
+        self.assertEqual(pay({"id": 2}).state, "succeeded", "afterwards, a call is like any other")
+        self.answers = [ConnectionError("busy")]
+        self.assertEqual(pay({"id": 3}).state, "stored")
+
+    def around(self, persist):
+        """A function that calls `pay`, and is called with this strategy."""
+        inner = []
+
+        @self.manual.app.retryable("checkout", persist=persist)
+        def checkout():
+            inner[0]({"id": 1})
+
+        def call(pay):
+            inner.append(pay)
+            return checkout()
+        return call
+
     def test_coroutines_are_awaited(self):
         app = App(token="none")
 
@@ -234,8 +299,99 @@ class Calls(unittest.TestCase):
         self.assertEqual(manual.ended[0].result, {"id": 1})
 
     def test_a_strategy_that_does_not_exist_is_refused(self):
-        with self.assertRaisesRegex(ValueError, "retry_only, on_failure, always, manual"):
-            self.pay(persist="never")
+        with self.assertRaisesRegex(ValueError, "retry_only, on_failure, always, manual, never"):
+            self.pay(persist="sometimes")
+
+    def test_arguments_with_names_get_their_places(self):
+        app = App(token="none")
+
+        @app.retryable("pay")
+        def pay(order, cents=5, currency="EUR"):
+            if current_task() is None:
+                raise ConnectionError("busy")
+
+        @app.retryable("named")
+        def named(*, order):
+            pass
+
+        with Manual(app) as manual:
+            pay(1, currency="CHF")
+            pay.submit(order=2)
+            with self.assertRaisesRegex(TypeError, "by name .order."):
+                named.submit(order=1)
+            self.assertEqual([task.args for task in manual.live], [[1, 5, "CHF"], [2, 5, "EUR"]])
+            manual.run_all()
+
+
+QUICK = Policy(max_attempts=4, backoff="fixed delay=1ms")
+
+
+class InMemory(CallsCase):
+    """The strategy `never`."""
+
+    def test_a_call_is_retried_where_it_is_made(self):
+        pay = self.pay(persist="never", policy=QUICK)
+        self.answers = [ConnectionError("busy")] * 3
+        self.assertEqual((pay({"id": 1}).value, len(self.calls)), ("paid", 4))
+        self.answers = [ConnectionError("busy")] * 9
+        with self.assertRaises(ConnectionError):
+            pay({"id": 1})
+        self.assertEqual((len(self.calls), self.manual.stored), (8, 0))
+
+    def test_a_failure_that_is_not_worth_retrying_is_raised_at_once(self):
+        pay = self.pay(persist="never", policy=QUICK)
+        self.answers = [CardRefused("no funds")]
+        with self.assertRaises(CardRefused):
+            pay({"id": 1})
+        self.assertEqual(len(self.calls), 1)
+
+    def test_a_result_that_is_no_success_is_retried_and_the_last_one_returned(self):
+        pay = self.pay(persist="never", policy=QUICK, success_when=lambda value: value == "paid")
+        self.answers = ["pending", "paid"]
+        self.assertEqual(pay({"id": 1}).value, "paid")
+        self.answers = ["pending"] * 9
+        last = pay({"id": 1})
+        self.assertEqual((last.state, last.value, len(self.calls)), ("failed", "pending", 6))
+
+    def test_a_coroutine_is_retried_where_it_is_awaited(self):
+        app, calls = App(token="none"), []
+
+        @app.retryable("pay", persist="never", policy=QUICK)
+        async def pay(order):
+            calls.append(order)
+            if len(calls) < 3:
+                raise ConnectionError("busy")
+            return "paid"
+
+        self.assertEqual((asyncio.run(pay(1)).value, len(calls)), ("paid", 3))
+
+    def test_a_call_in_a_retry_only_calls(self):
+        pay = self.pay()
+
+        @self.manual.app.retryable("checkout", persist="never", policy=QUICK)
+        def checkout():
+            if pay({"id": 1}).state == "stored":
+                raise ConnectionError("so that there is a retry")
+
+        self.answers = [ConnectionError("busy")] * 2
+        self.assertTrue(checkout())
+        self.assertEqual([task.attempts for task in self.manual.live], [1])
+        self.assertEqual(len(self.calls), 3)
+
+    def test_no_attempt_begins_after_the_longest_time(self):
+        pay = self.pay(persist="never", policy=Policy(max_attempts=0, max_duration=60, backoff="fixed delay=2m"))
+        self.answers = [ConnectionError("busy")]
+        with self.assertRaises(ConnectionError):
+            pay({"id": 1})
+        self.assertEqual(len(self.calls), 1)
+
+    def test_pauses_are_those_of_the_configuration(self):
+        for text, attempt, seconds in ((None, 5, 1.0), ("fixed delay=1.5s", 1, 1.5), ("linear first=1s step=2s", 3, 5.0),
+                                       ("exponential first=1s", 3, 8.0), ("exponential first=1s", 5000, 900.0)):
+            self.assertEqual(Backoff(text).pause(attempt), seconds)
+        for wrong in ("often", "fixed delay=soon", "exponential factor=x"):
+            with self.assertRaisesRegex(ValueError, "no backoff"):
+                self.pay(persist="never", policy=Policy(backoff=wrong))
 
 
 if __name__ == "__main__":

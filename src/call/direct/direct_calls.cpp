@@ -4,7 +4,7 @@
 
 #include <easyretry/attempt.h>
 
-#include "call/direct/strategies.h"
+#include "call/direct/one_call.h"
 #include "engine/task_scope.h"
 
 namespace easyretry {

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "call/direct/strategies.h"
+#include "call/direct/one_call.h"
 #include "engine/task_scope.h"
 
 namespace easyretry::call {

@@ -1,6 +1,7 @@
+#include <stdexcept>
 #include <utility>
 
-#include "call/direct/strategies.h"
+#include "call/direct/one_call.h"
 #include "call/errors.h"
 #include "engine/error_text.h"
 
@@ -11,30 +12,33 @@ using detail::DirectResult;
 using engine::Called;
 using task::Settlement;
 
-// Stores the call as a task and settles it at once.
+// Stores the call as a task and settles it at once. False: a task with this key is live, so nothing is stored.
 template <class Settle>
-void with_row(OneCall& call, Settle settle) {
+bool with_row(OneCall& call, Settle settle) {
   const auto started = call.or_both_thrown([&] { return call.start(); });
-  if (!started.run) return;  // a live task with this key will have the same result
+  if (!started.run) return false;
   Settlement settlement;
   settlement.ticket = started.run->ticket();
   settle(*started.run, settlement);
   settlement.error = engine::kept_error(settlement.error);
   if (settlement.outcome != Outcome::succeeded) settlement.thrown = call.thrown_text();
   call.core.settle_started(started.run, std::move(settlement));
+  return true;
 }
 
-// on_failure: for listeners, statistics and history.
+// on_failure: for listeners, statistics, history and the log. If a task with this key is live, only for the log.
 void finish_at_once(OneCall& call, Outcome outcome, const std::string& message) {
-  with_row(call, [&](const engine::Run&, Settlement& s) {
+  const bool stored = with_row(call, [&](const engine::Run&, Settlement& s) {
     s.kind = Settlement::Kind::finish;
     s.outcome = outcome;
     s.error = message;
   });
+  if (!stored) call.log_final_failure(outcome, message);
 }
 
+// Throws if that is not possible.
 void store_callback(OneCall& call, Stage stage, Outcome outcome, std::string message, std::string result) {
-  with_row(call, [&](const engine::Run& run, Settlement& s) {
+  const bool stored = with_row(call, [&](const engine::Run& run, Settlement& s) {
     s.kind = Settlement::Kind::advance;
     s.stage = stage;
     s.outcome = outcome;
@@ -42,6 +46,7 @@ void store_callback(OneCall& call, Stage stage, Outcome outcome, std::string mes
     s.error = std::move(message);
     s.result = value_or_throw(call.core.payloads().seal_result(run.record, std::move(result)));
   });
+  if (!stored) throw std::runtime_error("a task with the key " + call.info().key + " is live");
 }
 
 // The call is decided, but its callback failed: only that is left to the engine. If even that is not possible, the
@@ -53,6 +58,7 @@ void leave_callback(OneCall& call, Stage stage, Outcome outcome, const std::stri
     call.core.note_callback_abandoned();
     call.core.log(LogLevel::error, "a callback of " + call.handler.name + " threw (" + message +
                                        ") and could not be stored to be called again: " + e.what());
+    if (outcome != Outcome::succeeded) call.log_final_failure(outcome, message);
   }
 }
 

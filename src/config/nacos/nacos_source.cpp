@@ -20,6 +20,7 @@ class NacosSource final : public Source {
   std::optional<std::string> read() override;
   std::string why_not() const override;
   bool reached() const override;
+  bool remote() const override { return true; }
 
  private:
   void on_text(const std::optional<std::string>& text);

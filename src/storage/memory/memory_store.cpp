@@ -313,7 +313,7 @@ Result<bool> MemoryStore::expire(std::span<const Retention> rules) {
       return info.name_space == walk.name_space && *info.finished_at < walk.until && !must_be_kept(*info.outcome) &&
              std::ranges::count(walk.handlers, info.handler) > 0;
     };
-    if (walk.what == Expiring::tasks) {
+    if (walk.what == Expiry::tasks) {
       std::erase_if(finished_, [&](const auto& entry) { return expires(entry.second.info); });
       continue;
     }

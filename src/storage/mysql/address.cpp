@@ -71,7 +71,7 @@ sql::ServerOptions mysql_options(const StoreUrl& address, std::string_view url) 
     } else if (!sql::set_server_option(options, {url, name, value})) {
       refuse_word("option", name, url,
                   {"ssl", "ssl_ca", "history", "keep_months", "shards", "layout", "table_days", "connections",
-                   server::kPasswordFile});
+                   server::kPasswordFile, server::kPasswordCommand});
     }
   }
   std::vector<MysqlAddress> servers;

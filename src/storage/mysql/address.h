@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "storage/server/demotions.h"
 #include "storage/server/server_address.h"
+#include "storage/server/server_error.h"
 #include "storage/sql/server_store.h"
 #include "storage/sql/session.h"
 #include "storage/url.h"

@@ -9,6 +9,11 @@ namespace {
 using server::ServerError;
 using server::Trouble;
 
+// START TRANSACTION waits for no lock. Galera gives the number of a lock wait to a wait for other nodes that has
+// failed.
+constexpr const char* kBehind =
+    "the node has not applied in time what others have committed (wsrep_sync_wait): it, or its cluster, is busy or "
+    "changing";
 constexpr std::string_view kBeginAgain = ": the server has rolled back your whole transaction; begin it again";
 
 // The first versions with SKIP LOCKED, JSON_TABLE and expressions as defaults.
@@ -119,6 +124,10 @@ void check_version(bool is_mariadb, unsigned long version) {
                                           dotted(oldest) + " or newer");
 }
 
+bool is_writable(std::string_view read_only) {
+  return read_only == "0" || read_only == "OFF";
+}
+
 bool Rows::next() {
   if (!result_) return false;
   row_ = mysql_fetch_row(result_.get());
@@ -176,7 +185,7 @@ void Connection::set_up(const MysqlAddress& address) {
 }
 
 void Connection::check_writable() {
-  if (ask("SELECT @@GLOBAL.read_only") == "0") return;
+  if (is_writable(ask("SELECT @@GLOBAL.read_only"))) return;
   throw ServerError(Trouble::overloaded,
                     "the server is read-only (@@read_only), such as a replica; connect to the primary");
 }
@@ -245,7 +254,13 @@ std::string Connection::begin(sql::LockWait wait, const std::string& query) {
     timeout_set_ = timeout;
     statements = "SET SESSION innodb_lock_wait_timeout = " + std::to_string(timeout.count()) + ";";
   }
-  return ask(statements + "START TRANSACTION READ WRITE;" + query);
+  const int done_before = statements.empty() ? 0 : 1;
+  try {
+    return ask(statements + "START TRANSACTION READ WRITE;" + query);
+  } catch (const ServerError& error) {
+    if (error.trouble() != Trouble::locked || replies_ != done_before) throw;
+    throw ServerError(Trouble::overloaded, kBehind);
+  }
 }
 
 void Connection::roll_back() noexcept {

@@ -38,6 +38,9 @@ class Rows {
 void check_product(std::string_view version);
 // Throws ServerError if the server is too old.
 void check_version(bool is_mariadb, unsigned long version);
+// Whether a server with this value of @@read_only can be written to: 0 or 1, and since MariaDB 12.0.1 a word, one of
+// OFF, ON, NO_LOCK and NO_LOCK_NO_ADMIN.
+bool is_writable(std::string_view read_only);
 
 class Connection {
  public:

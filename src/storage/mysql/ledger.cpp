@@ -212,7 +212,7 @@ RetentionMarks MysqlLedger::retention_marks() {
 }
 
 void MysqlLedger::mark_retention(const Walk& walk, TimePoint until) {
-  const bool tasks = walk.what == Expiring::tasks;
+  const bool tasks = walk.what == Expiry::tasks;
   const std::string times =
       "," + literal(tasks ? until : TimePoint{}) + "," + literal(tasks ? TimePoint{} : until) + ")";
   const std::string name_space = bytes(walk.name_space);

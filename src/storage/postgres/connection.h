@@ -15,7 +15,6 @@
 #include <libpq-fe.h>
 
 #include "storage/postgres/params.h"
-#include "storage/server/demotions.h"
 #include "storage/server/server_error.h"
 #include "storage/statement.h"
 

@@ -146,7 +146,7 @@ RetentionMarks PostgresLedger::retention_marks() {
 }
 
 void PostgresLedger::mark_retention(const Walk& walk, TimePoint until) {
-  const bool tasks = walk.what == Expiring::tasks;
+  const bool tasks = walk.what == Expiry::tasks;
   Params params;
   params.add(walk.name_space).add(views(walk.handlers));
   params.add(to_ms(tasks ? until : TimePoint{})).add(to_ms(tasks ? TimePoint{} : until));

@@ -64,10 +64,10 @@ sql::ServerOptions postgres_options(const StoreUrl& address, std::string_view ur
     if (std::find(kForLibpq.begin(), kForLibpq.end(), name) != kForLibpq.end()) {
       add(settings, name, value);
     } else if (!sql::set_server_option(options, {url, name, value})) {
-      refuse_word(
-          "option", name, url,
-          {"sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout", "application_name", "target_session_attrs",
-           "history", "keep_months", "shards", "layout", "table_days", "connections", server::kPasswordFile});
+      refuse_word("option", name, url,
+                  {"sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout", "application_name",
+                   "target_session_attrs", "history", "keep_months", "shards", "layout", "table_days", "connections",
+                   server::kPasswordFile, server::kPasswordCommand});
     }
   }
   const auto current = [settings, password = servers.front().password] {

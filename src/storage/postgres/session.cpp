@@ -4,7 +4,6 @@
 
 #include "storage/list_walk.h"
 #include "storage/postgres/statements.h"
-#include "storage/sql/lane.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage::postgres {
@@ -37,7 +36,7 @@ void append(std::string& script, const Statement& statement) {
 Params cursors(std::string_view name_space, std::span<const ShardCursor> from) {
   Params params;
   Batch<ShardCursor>{params, from}
-      .numbers([&](const ShardCursor& cursor) { return sql::lane_of(name_space, cursor.shard); })
+      .numbers([&](const ShardCursor& cursor) { return lane_of(name_space, cursor.shard); })
       .numbers([](const ShardCursor& cursor) { return to_ms(cursor.place); })
       .numbers([](const ShardCursor& cursor) { return number(cursor.id); });
   params.add(name_space);
@@ -45,7 +44,7 @@ Params cursors(std::string_view name_space, std::span<const ShardCursor> from) {
 }
 
 sql::DueRow due_row(const Rows& rows, int i) {
-  return {sql::shard_in(static_cast<std::int32_t>(rows.integer(i, 0))),
+  return {shard_in(static_cast<std::int32_t>(rows.integer(i, 0))),
           {TaskId{rows.integer(i, 1)}, rows.integer(i, 2)},
           from_ms(rows.integer(i, 3)),
           rows.str(i, 4),

@@ -9,7 +9,6 @@
 #include "base/later.h"
 #include "storage/postgres/session.h"
 #include "storage/postgres/statements.h"
-#include "storage/sql/lane.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage::postgres {
@@ -143,7 +142,7 @@ std::vector<TaskId> PostgresSession::insert(const std::string& table, const std:
   columns.numbers("scan_time", [](const R& r) { return to_ms(r.info.next_at); })
       .texts("status", [](const R& r) { return task::stored_name(r.info.state); })
       .numbers("shard", [](const R& r) { return static_cast<std::int64_t>(task::shard_of(r.info.id)); })
-      .numbers("lane", [](const R& r) { return sql::lane_of(r.info.name_space, task::shard_of(r.info.id)); })
+      .numbers("lane", [](const R& r) { return lane_of(r.info.name_space, task::shard_of(r.info.id)); })
       .numbers("lease_until", [](const R& r) { return to_ms(r.lease_until); })
       .texts("locked_by", [&](const R& r) { return or_null(clean(r.locked_by)); })
       .numbers("locked_at",

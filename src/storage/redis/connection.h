@@ -97,7 +97,7 @@ class Command {
   std::vector<std::size_t> sizes_;
 };
 
-// Runs a command, over a connection or a link to the server that has a slot. Throws if anything goes wrong.
+// Runs a command on one connection, or through a link to the server of a slot. Throws on every error.
 using Ask = std::function<Reply(const Command&)>;
 
 // How many replicas must confirm a write before it is answered, and how long to wait for them.
@@ -113,7 +113,7 @@ struct Posting {
   bool (*wrote)(const Reply&) = nullptr;  // whether replicas have anything to confirm; null: always
 };
 
-// One of the two is set. An error that the server answers with is a reply.
+// Either a reply or a failure. An error reply from the server counts as a reply.
 struct Answer {
   std::optional<Reply> reply{};
   std::exception_ptr failure{};
@@ -123,23 +123,23 @@ class Connection {
  public:
   explicit Connection(const Address& address);
 
-  // True also if the server has closed it while it was idle.
+  // Also true if the server has closed it while it was idle.
   bool broken() const;
   // Marks it as broken: the server does not have the expected role.
   void spoil() { broken_ = true; }
 
-  // Throws an error that the server answers with.
+  // Throws if the server replies with an error.
   Reply run(const Command& command);
 
   // post() sends all commands without waiting. Then collect() returns an answer for each, in order.
   void post(std::span<const Posting> postings, const Confirmation& confirmation);
   std::vector<Answer> collect();
 
-  // For a connection that has subscribed: messages come at any time. None of these waits.
+  // For a connection with a subscription, where messages arrive at any time. None of these functions waits.
   int socket() const { return context_->fd; }
   void order(const Command& command);
-  void read();                     // what the socket has
-  std::optional<Reply> arrived();  // the next reply or message, once it is whole
+  void read();                     // reads the bytes that have arrived
+  std::optional<Reply> arrived();  // the next complete reply or message
 
  private:
   void introduce(const Address& address);

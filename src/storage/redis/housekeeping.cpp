@@ -133,7 +133,7 @@ TimePoint expire_some(Part& part, const Walk& walk) {
   call.arguments.push_back(std::to_string(walk.from.time_since_epoch().count()));
   call.arguments.push_back(std::to_string(walk.until.time_since_epoch().count()));
   call.arguments.push_back(handlers.take());
-  call.arguments.emplace_back(walk.what == Expiring::tasks ? layout::Swept::tasks : layout::Swept::arguments);
+  call.arguments.emplace_back(walk.what == Expiry::tasks ? layout::Swept::tasks : layout::Swept::arguments);
   call.arguments.push_back(std::to_string(kItemsACall));
   return TimePoint{Millis{part.write_soon(call).integer(1)}};
 }

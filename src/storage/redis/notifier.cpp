@@ -50,9 +50,9 @@ struct Channel {
 };
 
 // The connection that listens. Throws ServerError when it is lost.
-class Listening {
+class Listener {
  public:
-  Listening(Notifier& notifier, const Channel& channel)
+  Listener(Notifier& notifier, const Channel& channel)
       : notifier_(notifier), channel_(channel), connection_(channel.connect()) {
     connection_->order(Command::of("SUBSCRIBE", std::string_view{channel.name}));
   }
@@ -107,15 +107,15 @@ class Talk {
   // Until the notifier has finished; throws ServerError when a connection is lost.
   void run() {
     while (true) {
-      if (!listening_ && notifier_.has_listeners()) listening_.emplace(notifier_, channel_);
-      if (listening_) listening_->advance();
-      if (listening_ && listening_->subscribed()) notifier_.wake_newcomers();
+      if (!listener_ && notifier_.has_listeners()) listener_.emplace(notifier_, channel_);
+      if (listener_) listener_->advance();
+      if (listener_ && listener_->subscribed()) notifier_.wake_newcomers();
       publish();
       if (notifier_.finished()) return;
       wait();
     }
   }
-  bool worked() const { return published_ || (listening_ && listening_->subscribed()); }
+  bool worked() const { return published_ || (listener_ && listener_->subscribed()); }
 
  private:
   void publish() {
@@ -139,14 +139,14 @@ class Talk {
   }
 
   void wait() {
-    auto until = listening_ ? listening_->next() : Steady::time_point::max();
+    auto until = listener_ ? listener_->next() : Steady::time_point::max();
     if (notifier_.has_pending()) until = std::min(until, next_publish_);
-    notifier_.wait(listening_ ? listening_->socket() : -1, POLLIN, until);
+    notifier_.wait(listener_ ? listener_->socket() : -1, POLLIN, until);
   }
 
   Notifier& notifier_;
   const Channel& channel_;
-  std::optional<Listening> listening_;
+  std::optional<Listener> listener_;
   std::unique_ptr<Connection> publishing_;
   bool published_ = false;
   Steady::time_point next_publish_{};

@@ -1,12 +1,12 @@
 #pragma once
 // Announcements with PUBLISH and SUBSCRIBE.
 //
-// An insert publishes nothing: the server would do it for every task, also for those that the instance which stored
-// them runs itself. Announcements are sent afterwards, at most once in Notifier::kInterval. One connection listens,
-// because Redis answers no other commands on it; one that is opened for the first announcement publishes.
+// An insert publishes nothing: the server would publish every task, even those that the inserting instance runs
+// itself. Announcements are sent later, at most one in Notifier::kInterval. One connection listens, because Redis
+// accepts no other commands on it. Another one publishes; it is opened for the first announcement.
 //
-// A user who may not subscribe to the channel, as none may whom an ACL gives no channels, does not listen: then
-// instances ask for new tasks as often as before.
+// An ACL user has no channels unless it is given some. If the user may not subscribe to this one, the instance does not
+// listen, and asks for new tasks as often as before.
 
 #include <memory>
 #include <string>

@@ -125,10 +125,10 @@ void set(RedisOptions& options, const UrlOption& option) {
     options.confirmation.replicas = option.number(0, 100);
   } else if (option.name == "wait_ms") {
     options.confirmation.patience_ms = option.number(1, 5000);
-  } else if (option.name != server::kPasswordFile) {  // which is read with the address
+  } else if (!server::is_of_address(option.name)) {  // which is read with the address
     refuse_word("option", option.name, option.url,
                 {"prefix", "history", "keep_months", "history_limit", "shards", "tags", "connections", "wait",
-                 "wait_ms", server::kPasswordFile});
+                 "wait_ms", server::kPasswordFile, server::kPasswordCommand});
   }
 }
 

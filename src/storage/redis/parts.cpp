@@ -104,10 +104,14 @@ Reply Part::read(const ScriptCall& call) {
 
 Reply Part::read(const Command& command) {
   try {
-    return link_.run(Lane::control, slot_, command);
+    return write(command);
   } catch (const LostReply& error) {
     throw ServerError{error.trouble(), error.what()};
   }
+}
+
+Reply Part::write(const Command& command) {
+  return link_.run(Lane::control, slot_, command);
 }
 
 Reply Part::run(const ScriptCall& call, const Confirmation& confirmation) {

@@ -68,6 +68,7 @@ class Part {
 
   Reply read(const ScriptCall& call);  // tried again if a connection breaks
   Reply read(const Command& command);
+  Reply write(const Command& command);
   // Uses the control connections, so it does not queue behind the work.
   Reply write_soon(const ScriptCall& call);
 

@@ -43,7 +43,7 @@ BeatReply beat(Part& part, const Beat& beat) {
 
 bool leave(Part& part, std::string_view name_space, std::string_view node) {
   const std::string key = part.keys().members(name_space);
-  return part.read(Command::of("HDEL", std::string_view{key}, node)).integer() > 0;
+  return part.write(Command::of("HDEL", std::string_view{key}, node)).integer() > 0;
 }
 
 ScriptCall pause_call(Part& part, const Script& script, std::string_view name_space) {
@@ -72,7 +72,7 @@ bool resume(Part& part, std::string_view name_space, std::string_view handler) {
 bool save_series(Part& part, std::string_view name_space, const SeriesPart& series) {
   const std::string key = part.keys().series(name_space);
   const std::string number = std::to_string(series.number);
-  part.read(Command::of("HSET", std::string_view{key}, std::string_view{number}, std::string_view{series.text}));
+  part.write(Command::of("HSET", std::string_view{key}, std::string_view{number}, std::string_view{series.text}));
   return true;
 }
 
@@ -371,7 +371,7 @@ MigrationPlan migrate_redis(const RedisOptions& options, const MigrateRequest& r
   });
   MigrationPlan plan{.from = stored.value_or(0)};
   plan.to = target_version(request, plan.from, redis::kLayoutVersion);
-  if (!request.only_plan) open_redis(options);
+  if (!request.only_plan && plan.to > plan.from) open_redis(options);
   return plan;
 }
 

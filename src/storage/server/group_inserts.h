@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "storage/group_commit.h"
-#include "storage/server/locks.h"
 #include "storage/server/server_error.h"
 #include "storage/store.h"
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/split.h"
+#include "storage/server/password_command.h"
 #include "storage/server/server_error.h"
 
 namespace easyretry::storage::server {
@@ -33,11 +34,33 @@ int parsed_port(std::string_view text, std::string_view url) {
   return port;
 }
 
+const std::string* value_of(std::string_view option, const StoreUrl& parsed) {
+  const auto found = std::ranges::find(parsed.options, option, &std::pair<std::string, std::string>::first);
+  return found == parsed.options.end() ? nullptr : &found->second;
+}
+
+// The program by its full path: which one a PATH or a current folder means may depend on others.
+Password password_of_command(std::string_view text, std::string_view url) {
+  std::vector<std::string> words;
+  for (const std::string_view word : base::split(text, ' ')) {
+    if (!word.empty()) words.emplace_back(word);
+  }
+  if (words.empty() || !words.front().starts_with('/')) {
+    refuse(url, "password_command needs the full path of a program, and %20 before each argument");
+  }
+  return Password::printed_by(std::move(words));
+}
+
 Password password_of(std::string_view text, const StoreUrl& parsed, std::string_view url) {
-  const auto file = std::ranges::find(parsed.options, kPasswordFile, &std::pair<std::string, std::string>::first);
-  if (file == parsed.options.end()) return decoded(text, url);
-  if (!text.empty()) refuse(url, "a password and a password_file; leave one of them out");
-  return Password::in(decoded(file->second, url));
+  const std::string* const file = value_of(kPasswordFile, parsed);
+  const std::string* const command = value_of(kPasswordCommand, parsed);
+  if (file != nullptr && command != nullptr)
+    refuse(url, "a password_file and a password_command; leave one of them out");
+  if (file == nullptr && command == nullptr) return decoded(text, url);
+  const std::string_view option = file != nullptr ? kPasswordFile : kPasswordCommand;
+  if (!text.empty()) refuse(url, "a password and a " + std::string{option} + "; leave one of them out");
+  if (file != nullptr) return Password::in(decoded(*file, url));
+  return password_of_command(decoded(*command, url), url);
 }
 
 // host, host:port or [::1]:port
@@ -68,13 +91,10 @@ ServerAddress parse_server_address(const StoreUrl& parsed, std::string_view url)
   address.database = decoded(rest.substr(slash + 1), url);
   const std::string_view authority = rest.substr(0, slash);
   const auto at = authority.rfind('@');
-  if (at != std::string_view::npos) {
-    const std::string_view who = authority.substr(0, at);
-    const auto colon = who.find(':');
-    address.user = decoded(who.substr(0, colon), url);
-    const std::string_view password = colon == std::string_view::npos ? "" : who.substr(colon + 1);
-    address.password = password_of(password, parsed, url);
-  }
+  const std::string_view who = at == std::string_view::npos ? "" : authority.substr(0, at);
+  const auto colon = who.find(':');
+  address.user = decoded(who.substr(0, colon), url);
+  address.password = password_of(colon == std::string_view::npos ? "" : who.substr(colon + 1), parsed, url);
   parse_host(at == std::string_view::npos ? authority : authority.substr(at + 1), url, address);
   return address;
 }
@@ -92,13 +112,24 @@ std::vector<ServerAddress> parse_server_addresses(const StoreUrl& parsed, std::s
   return servers;
 }
 
+bool is_of_address(std::string_view option) {
+  return option == kPasswordFile || option == kPasswordCommand;
+}
+
 Password Password::in(std::filesystem::path file) {
   Password password;
   password.file_ = std::move(file);
   return password;
 }
 
+Password Password::printed_by(std::vector<std::string> command) {
+  Password password;
+  password.command_ = std::move(command);
+  return password;
+}
+
 std::string Password::current() const {
+  if (!command_.empty()) return first_line_of(command_);
   if (file_.empty()) return text_;
   std::ifstream in{file_};
   std::string line;

@@ -11,27 +11,33 @@
 
 namespace easyretry::storage::server {
 
-// A password, or the file that has it. The file is read for each new connection, so that the password can change while
-// connections are open.
+// A password, or the file that has it, or the command that prints it. The file is read and the command is run for each
+// new connection, so that the password can change while connections are open.
 class Password {
  public:
   Password() = default;
   Password(std::string text) : text_(std::move(text)) {}  // implicitly: most are texts
   Password(const char* text) : text_(text) {}
   static Password in(std::filesystem::path file);
+  static Password printed_by(std::vector<std::string> command);  // the program and its arguments
 
-  bool empty() const { return text_.empty() && file_.empty(); }
-  // The first line of the file. Throws ServerError if it cannot be read.
+  bool empty() const { return text_.empty() && file_.empty() && command_.empty(); }
+  // The first line. Throws ServerError if there is none.
   std::string current() const;
   friend bool operator==(const Password&, const Password&) = default;
 
  private:
   std::string text_;
   std::filesystem::path file_;
+  std::vector<std::string> command_;
 };
 
-// The option of a url that names the file.
+// The options of a url that name the file and the command.
 inline constexpr std::string_view kPasswordFile = "password_file";
+inline constexpr std::string_view kPasswordCommand = "password_command";
+
+// Whether this is one of the options that parse_server_address reads.
+bool is_of_address(std::string_view option);
 
 struct ServerAddress {
   std::string user;

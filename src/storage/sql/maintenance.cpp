@@ -123,9 +123,9 @@ void check_schema(Schema& schema, const ServerOptions& options) {
   if (there == 0) return migrate(schema, needed);
   const std::string versions = "the database has schema version " + std::to_string(there) +
                                ", and this release needs version " + std::to_string(needed) + ": ";
-  const std::string remedy =
-      there < needed ? "run `easyretry migrate --store '" + options.url + "'`; older instances may work on meanwhile"
-                     : "a newer release has migrated it; install that release here, too";
+  const std::string remedy = there < needed ? "run `easyretry migrate --store '" + options.url +
+                                                  "'`; older instances may keep running meanwhile"
+                                            : "a newer release has migrated it; install that release here, too";
   throw StoreError{{Errc::invalid_argument, options.kind + ".open", versions + remedy}};
 }
 

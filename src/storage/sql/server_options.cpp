@@ -33,7 +33,7 @@ bool set_server_option(ServerOptions& options, const UrlOption& option) {
   } else if (option.name == "connections") {
     options.connections = static_cast<std::size_t>(option.number(1, 1000));
   } else {
-    return option.name == server::kPasswordFile;  // read with the address
+    return server::is_of_address(option.name);  // read with the address
   }
   return true;
 }

@@ -3,16 +3,76 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "base/later.h"
 #include "storage/checks.h"
 #include "storage/sql/batch_changes.h"
-#include "storage/sql/joined_transaction.h"
+#include "storage/sql/session.h"
+#include "storage/sql/transactions.h"
 
 namespace easyretry::storage::sql {
 namespace {
+
+// One batch inside the application's transaction. If the batch fails, it alone is rolled back.
+class JoinedTransaction {
+ public:
+  // Throws Refusal if the connection is not inside a transaction.
+  explicit JoinedTransaction(std::unique_ptr<Session> session);
+  ~JoinedTransaction();
+  JoinedTransaction(const JoinedTransaction&) = delete;
+  JoinedTransaction& operator=(const JoinedTransaction&) = delete;
+
+  Session& session() { return *session_; }
+  // Throws Refusal if the connection is not to the database with this identity. This reads a table for the first time:
+  // on some servers the transaction then sees no table that is created later.
+  void check_database(const std::string& identity);
+  void keep();
+
+ private:
+  const std::unique_ptr<Session> session_;
+  bool kept_ = false;
+};
+
+[[noreturn]] void refuse(std::string why) {
+  throw Refusal{{Errc::invalid_argument, {}, std::move(why)}};
+}
+
+JoinedTransaction::JoinedTransaction(std::unique_ptr<Session> session) : session_(std::move(session)) {
+  if (!session_->in_transaction()) refuse("the connection is not inside a transaction; run BEGIN on it first");
+  session_->run("SAVEPOINT easyretry_batch");
+}
+
+void JoinedTransaction::check_database(const std::string& identity) {
+  std::optional<std::string> theirs;
+  try {
+    theirs = session_->schema().meta("identity");
+  } catch (const ServerError& error) {
+    if (error.trouble() != Trouble::no_table) throw;
+  }
+  if (theirs == identity) return;
+  refuse(
+      "the connection is to another database than the engine's; a transaction spans one database, so keep your tables "
+      "there too, or use submit without a transaction");
+}
+
+JoinedTransaction::~JoinedTransaction() {
+  if (kept_ || session_->broken()) return;
+  try {
+    session_->run("ROLLBACK TO SAVEPOINT easyretry_batch");
+  } catch (const ServerError&) {
+    // The failure that led here has ended the whole transaction, and the application gets that failure.
+  }
+}
+
+void JoinedTransaction::keep() {
+  session_->ledger().write_sums();
+  session_->run("RELEASE SAVEPOINT easyretry_batch");
+  kept_ = true;
+}
 
 constexpr std::size_t kControlConnections = 1;
 constexpr std::size_t kQueryConnections = 2;

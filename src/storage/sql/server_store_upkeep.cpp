@@ -12,7 +12,6 @@
 #include "storage/list_walk.h"
 #include "storage/sql/housekeeping.h"
 #include "storage/sql/maintenance.h"
-#include "storage/sql/retention.h"
 #include "storage/sql/server_store.h"
 #include "storage/sql/splitter.h"
 

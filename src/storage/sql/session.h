@@ -20,7 +20,6 @@
 #include "storage/reshard.h"
 #include "storage/retention.h"
 #include "storage/server/connection_pool.h"
-#include "storage/server/locks.h"
 #include "storage/server/server_error.h"
 #include "storage/store.h"
 #include "task/task_id.h"
@@ -83,6 +82,7 @@ struct NewRules {
   task::RetryRules rules;
 };
 
+// Not a DueTask: merging tables and paging need its shard and place, and no LoadReply has numbered its handler yet.
 struct DueRow {
   ShardId shard{};
   Ticket ticket;

@@ -59,12 +59,12 @@ void add_with_attempt(Connection& db) {
   if (code != SQLITE_OK) raise(db.get(), code);
 }
 
-Errc code_of(int code, During during) {
+Errc code_of(int code, Phase phase) {
   switch (code) {
     case SQLITE_TOOBIG:
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH: return Errc::invalid_argument;
-    case SQLITE_IOERR: return during == During::commit ? Errc::in_doubt : Errc::unavailable;
+    case SQLITE_IOERR: return phase == Phase::commit ? Errc::in_doubt : Errc::unavailable;
     default: return Errc::unavailable;
   }
 }
@@ -87,13 +87,13 @@ std::string_view remedy(int code) {
 
 }  // namespace
 
-Error to_error(const SqliteError& error, std::string_view where, During during) {
+Error to_error(const SqliteError& error, std::string_view where, Phase phase) {
   std::string detail = error.what();
   detail.append(" (SQLite code ")
       .append(std::to_string(error.extended_code()))
       .append(")")
       .append(remedy(error.code()));
-  return {code_of(error.code(), during), std::string{where}, std::move(detail)};
+  return {code_of(error.code(), phase), std::string{where}, std::move(detail)};
 }
 
 bool breaks_connection(const SqliteError& error) {

@@ -31,11 +31,11 @@ class SqliteError : public std::runtime_error {
   int code_;
 };
 
-enum class During {
+enum class Phase {
   work,    // the transaction can be rolled back: nothing was done
   commit,  // after an I/O error it is unknown whether the last frame reached the disk
 };
-Error to_error(const SqliteError& error, std::string_view where, During during = During::work);
+Error to_error(const SqliteError& error, std::string_view where, Phase phase = Phase::work);
 
 // After such an error the connection's view of the file cannot be trusted: it has to be opened again.
 bool breaks_connection(const SqliteError& error);

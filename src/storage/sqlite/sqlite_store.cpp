@@ -12,7 +12,6 @@
 #include "storage/sqlite/housekeeping.h"
 #include "storage/sqlite/migrations.h"
 #include "storage/sqlite/reads.h"
-#include "storage/sqlite/retention.h"
 #include "storage/sqlite/statements.h"
 #include "storage/sqlite/store_file.h"
 #include "storage/sqlite/wal.h"

@@ -121,7 +121,7 @@ void Writer::run(GroupCommit::Group group) {
 }
 
 std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
-  During during = During::work;
+  Phase phase = Phase::work;
   bool begun = false;
   try {
     if (trust_.broken()) read_back();
@@ -132,7 +132,7 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
     for (GroupCommit::Entry* entry : group) static_cast<Write*>(entry)->apply(*session_, now);
     session_->write_sums();
     session_->space.reserve();
-    during = During::commit;
+    phase = Phase::commit;
     session_->commit.run();
     const std::uint64_t number = disk_.committed();
     if (!trust_.holds(epoch)) throw SqliteError{SQLITE_IOERR_FSYNC, trust_.why()};  // a sync of an earlier group failed
@@ -143,7 +143,7 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
     }
     return std::nullopt;
   } catch (const SqliteError& error) {
-    return failed(error, during, begun);
+    return failed(error, phase, begun);
   } catch (const StoreError& refusal) {
     roll_back();
     return Failed{refusal.error(), true};
@@ -161,7 +161,7 @@ void Writer::wait_for_sync(GroupCommit::Group group) {
     if (write.commit == 0) continue;
     const int code = disk_.wait_for(write.commit, [this] { return sync_log(); });
     if (code == SQLITE_OK && trust_.holds(write.epoch)) continue;
-    write.error = to_error({SQLITE_IOERR_FSYNC, trust_.why()}, write.where, During::commit);
+    write.error = to_error({SQLITE_IOERR_FSYNC, trust_.why()}, write.where, Phase::commit);
   }
 }
 
@@ -267,8 +267,8 @@ void Writer::replace_session(std::unique_ptr<Session> by) {
   session_ = std::move(by);
 }
 
-Writer::Failed Writer::failed(const SqliteError& error, During during, bool begun) {
-  Failed failure{to_error(error, {}, during), begun, error.code() == SQLITE_FULL};
+Writer::Failed Writer::failed(const SqliteError& error, Phase phase, bool begun) {
+  Failed failure{to_error(error, {}, phase), begun, error.code() == SQLITE_FULL};
   if (breaks_connection(error)) trust_.lose(error.what());
   roll_back();
   if (failure.error.code == Errc::in_doubt) failure.alone_may_work = false;  // it may be stored already
@@ -282,6 +282,69 @@ void Writer::roll_back() {
     if (session_) session_->roll_back();
   } catch (const SqliteError& error) {
     distrust(error.what());  // closing the connection rolls back
+  }
+}
+
+namespace {
+
+// The file grows in steps of this many bytes; without a step, SQLite ignores the hint below.
+constexpr int kGrowthStep = 256 * 1024;
+
+// The index of a log of 64 MiB: 4,096 pages a region, and one region more for the transaction that exceeds it. If the
+// index could not grow at a commit, the log could not be read any more, not even to shorten it.
+constexpr int kIndexRegions = 5;
+constexpr int kIndexRegion = 32768;
+
+sqlite3_file* database_file(sqlite3* db) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file));
+  return file;
+}
+
+// Best effort: on a disk that is already full, the index is as long as its log needs.
+void reserve_index(sqlite3_file* file) {
+  if (file->pMethods->iVersion < 2 || file->pMethods->xShmMap == nullptr) return;
+  for (int region = 0; region < kIndexRegions; ++region) {
+    void volatile* mapped = nullptr;
+    if (file->pMethods->xShmMap(file, region, kIndexRegion, 1, &mapped) != SQLITE_OK) return;
+  }
+}
+
+}  // namespace
+
+ReservedSpace::ReservedSpace(Connection& db)
+    : db_(db), page_size_(db.integer("PRAGMA page_size")), page_count_(db.prepare("PRAGMA page_count")) {
+  int step = kGrowthStep;
+  sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_CHUNK_SIZE, static_cast<void*>(&step));
+  reserve_index(database_file(db_.get()));
+}
+
+// The space for the pages of the transaction, in whole steps.
+std::int64_t ReservedSpace::needed() {
+  Rows rows{page_count_};
+  const std::int64_t bytes = rows.next() ? page_count_.integer(0) * page_size_ : 0;
+  return (bytes + kGrowthStep - 1) / kGrowthStep * kGrowthStep;
+}
+
+void ReservedSpace::reserve() {
+  sqlite3_int64 size = needed();
+  if (size <= reserved_) return;
+  const int code = sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_SIZE_HINT, static_cast<void*>(&size));
+  if (code != SQLITE_OK) throw SqliteError{SQLITE_FULL, sqlite3_errstr(SQLITE_FULL)};
+  reserved_ = size;
+}
+
+// In a transaction that writes nothing: meanwhile no other connection commits, and one that copies the log, as shells
+// do, writes no page beyond those that are counted here.
+void ReservedSpace::give_back() noexcept {
+  try {
+    const WriteTransaction lock{db_};
+    sqlite3_file* const file = database_file(db_.get());
+    const std::int64_t size = needed();
+    sqlite3_int64 length = 0;
+    if (file->pMethods->xFileSize(file, &length) == SQLITE_OK && length > size) file->pMethods->xTruncate(file, size);
+    reserved_ = 0;
+  } catch (const SqliteError&) {  // another program holds the lock; the next refusal tries again
   }
 }
 

@@ -18,12 +18,36 @@
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/inserter.h"
-#include "storage/sqlite/reserved_space.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/sqlite/task_changes.h"
 #include "storage/sqlite/wal.h"
 
 namespace easyretry::storage::sqlite {
+
+// Space on the disk that a commit will need later. A checkpoint copies pages from the log into the database, and the
+// database may have to grow for that: on a disk that the log has filled it could not, and so the log could never be
+// shortened. Therefore the database grows before the commit that makes it larger, while the transaction can still be
+// refused. Used by the leader of a group only.
+class ReservedSpace {
+ public:
+  explicit ReservedSpace(Connection& db);
+
+  // In a transaction, before its commit. Throws SqliteError if the disk is full.
+  void reserve();
+  // After a checkpoint, which may shorten the file to the pages that it has.
+  void forget() { reserved_ = 0; }
+  // Call it after a transaction was refused because the disk is full: gives back reserved space that the log can use.
+  // Best effort.
+  void give_back() noexcept;
+
+ private:
+  std::int64_t needed();
+
+  Connection& db_;
+  const std::int64_t page_size_;
+  PreparedStatement page_count_;
+  std::int64_t reserved_ = 0;  // bytes of the file that are known to be there
+};
 
 // The write connection and everything prepared on it. Replaced by a new one after the connection broke.
 struct Session {
@@ -114,7 +138,7 @@ class Writer {
   void retire_versions(Session& session);
   void distrust(const std::string& cause);
   void replace_session(std::unique_ptr<Session> by);
-  Failed failed(const SqliteError& error, During during, bool begun);
+  Failed failed(const SqliteError& error, Phase phase, bool begun);
   void roll_back();
 
   // Fixed after construction

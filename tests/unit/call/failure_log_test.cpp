@@ -77,6 +77,29 @@ TEST_F(FailureLog, HasADirectCallThatGetsNoSecondAttempt) {
   }
 }
 
+// The live task is of an earlier call, so there is no row for this one.
+TEST_F(FailureLog, HasADirectCallWhoseKeyIsThatOfALiveTask) {
+  ManualEngine other{logged()};
+  auto pay = other.retryable("pay", [](const std::string&) { throw Busy("the gateway is busy"); },
+                             {.stop = {.max_attempts = 1}}, {.persist = Persist::on_failure});
+  pay.with({.key = "order-1"}).submit_after(1h, "c4n4ry");
+  fail(pay);
+  EXPECT_THAT(log, ElementsAre(failure_after(1)));
+}
+
+TEST_F(FailureLog, SaysThatACallbackIsNotCalledAgainBecauseItsKeyIsThatOfALiveTask) {
+  ManualEngine other{logged()};
+  auto pay = other.retryable("pay", [](const std::string&) { throw Busy("the gateway is busy"); },
+                             {.stop = {.max_attempts = 1}}, {.persist = Persist::on_failure});
+  pay.on_final_failure([](const Failure&, const TaskInfo&) { throw std::runtime_error("no mail"); });
+  pay.with({.key = "order-1"}).submit_after(1h, "c4n4ry");
+  fail(pay);
+  EXPECT_THAT(log, Contains(AllOf(HasSubstr("could not be stored to be called again"),
+                                  HasSubstr("a task with the key order-1 is live"))));
+  EXPECT_THAT(log, Contains(failure_after(1)));
+  EXPECT_EQ(other.stats().callbacks_abandoned, 1U);
+}
+
 TEST_F(FailureLog, HasADirectCallWhoseCallbackIsLeftToTheEngineOnce) {
   auto pay = pay_with({.stop = {.max_attempts = 1}});
   int told = 0;

@@ -48,6 +48,21 @@ TEST_F(ConfigInNacos, ThatIsInvalidIsReportedWithItsNameAndPosition) {
   }
 }
 
+TEST_F(ConfigInNacos, NamesNoProgramThatThisMachineWouldRun) {
+  for (const std::string options : {"?password_command=/bin/sh%20x", "?shards=8&password_command=/bin/sh%20x"}) {
+    server.set_config("retry.yaml", "store: postgres://app@db/retry" + options);
+    try {
+      load_config(url(), {});
+      ADD_FAILURE() << options;
+    } catch (const ConfigError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("retry.yaml: store: password_command lets everyone"));
+    }
+  }
+  server.set_config("retry.yaml", "workers: 3");
+  const std::string mine = "postgres://app@db/retry?password_command=/bin/token";
+  EXPECT_EQ(load_config(url(), {{"EASYRETRY_STORE", mine}}).store, mine);
+}
+
 TEST_F(ConfigInNacos, ThatIsMissingIsReportedWithARemedy) {
   try {
     load_config(url("&group=shop"), {});

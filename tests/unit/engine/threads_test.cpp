@@ -39,7 +39,7 @@ TEST(RunLoop, EndsWithTheOtherLoopOfItsWakeupAlsoWhileThatOneIsBusy) {
 
   auto ended = std::async(std::launch::async, [&] { first.reset(); });
   EXPECT_EQ(second_ended.get_future().wait_for(std::chrono::seconds{20}), std::future_status::ready);
-  EXPECT_LE(steps_after_the_end, 1) << "the step that was under way";
+  EXPECT_LE(steps_after_the_end, 1) << "the step that had begun";
   release.set_value();
   ended.get();
 }

@@ -25,7 +25,7 @@ class TlsClient {
   TlsClient& operator=(const TlsClient&) = delete;
 
   void send(std::string_view text) { SSL_write(tls_, text.data(), static_cast<int>(text.size())); }
-  // What a library does before it closes the socket.
+  // Libraries do this before they close the socket.
   void say_goodbye() { SSL_shutdown(tls_); }
   RawClient& wire() { return wire_; }
   // Everything until the other side closes, or this many bytes.

@@ -138,6 +138,11 @@ TEST(MysqlServer, TidbIsRefusedByItsNameAndNotTakenForAnOldMysql) {
   for (const char* version : {"8.0.33", "8.4.2-2ubuntu1", "10.11.6-MariaDB-0+deb12u1", ""}) check_product(version);
 }
 
+TEST(MysqlServer, IsWritableWhetherItsVersionSaysSoByANumberOrAWord) {
+  for (const char* value : {"0", "OFF"}) EXPECT_TRUE(is_writable(value)) << value;
+  for (const char* value : {"1", "ON", "NO_LOCK", "NO_LOCK_NO_ADMIN", ""}) EXPECT_FALSE(is_writable(value)) << value;
+}
+
 class MysqlNetwork : public MysqlTest {
  protected:
   std::unique_ptr<sql::Session> through_proxy(MysqlAddress address) {

@@ -103,8 +103,8 @@ TEST_F(PostgresNotifier, SendsAnnouncementsLaterThatItCannotSendNow) {
   EXPECT_TRUE(eventually([&] { return ours == 3; }));
 }
 
-// A statement whose answer is not read would hold up everything after it, for as long as a silent server may. Among so
-// many, some are answered before send() returns.
+// If one answer is not read, everything after it waits for as long as a server may be silent. With this many
+// statements, some are answered before send() returns.
 TEST_F(PostgresNotifier, ReadsEveryAnswerHoweverSoonItComes) {
   NotifyConnection connection{database.url() + "?sslmode=disable"};
   const auto answered = [&] {

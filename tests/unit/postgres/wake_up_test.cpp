@@ -174,7 +174,7 @@ TEST_F(PostgresWakeUp, ManySubmitsAreAnnouncedByFewNotifications) {
     for (std::size_t i = 0; i < kSubmits; ++i) submitter.count().submit(static_cast<int>(i));
   }
   // One at the beginning of the first interval, and the end.
-  const auto most = (std::chrono::steady_clock::now() - began) / storage::postgres::Notifier::kInterval + 2;
+  const auto most = (std::chrono::steady_clock::now() - began) / storage::server::Notifier::kInterval + 2;
   bystander.run("NOTIFY easyretry, 'the end'");
   std::vector<std::string> heard;
   ASSERT_TRUE(eventually([&] {

@@ -101,7 +101,7 @@ TEST_F(RedisNotifier, StartsTasksOfAnotherEngineLongBeforeItWouldLookForThem) {
   Engine submitter{url(), slow};  // never started
   const auto work = submitter.retryable("work", [](int) {});
   for (int i = 1; i <= 3; ++i) {
-    ASSERT_TRUE(work.submit(i));
+    work.submit(i);
     ASSERT_TRUE(eventually([&] { return ran == i; })) << i;
   }
 }

@@ -309,6 +309,19 @@ TEST_F(RemoteTroubles, AddressesAndTokensThatCannotWorkAreRefusedAtOnce) {
   EXPECT_EQ(made("https://retry.example:7077"), "accepted");
 }
 
+TEST_F(RemoteTroubles, WhatTheDaemonDecidesIsRefusedInAReload) {
+  RemoteEngine engine{url, options()};
+  engine.retryable("pay", [](int) {});
+  Config config;
+  config.defaults.keep_args = 1h;
+  EXPECT_THAT(refusal([&] { engine.reload(config); }),
+              HasSubstr("keep and keep_args belong into the configuration of the daemon"));
+  config.defaults = {};
+  config.handlers["pay"].limit = LimitOptions{.running = 1};
+  EXPECT_THAT(refusal([&] { engine.reload(config); }),
+              HasSubstr("its limit belongs into the configuration of the daemon"));
+}
+
 TEST_F(RemoteTroubles, ATransactionOfAnotherStoreCannotBeJoined) {
   RemoteEngine engine{url, options()};
   EXPECT_THAT(refusal([&] {

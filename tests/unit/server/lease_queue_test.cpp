@@ -142,7 +142,6 @@ TEST_F(LeaseQueueTest, AHandlerForWhichNoWorkerEverAskedHasNoWorkers) {
   const LeaseQueue::Workers workers = queue->workers_of("pay");
   EXPECT_EQ(workers.asked_ago, std::nullopt);
   EXPECT_EQ(workers.waiting, 0U);
-  EXPECT_FALSE(workers.hold_leases);
 }
 
 TEST_F(LeaseQueueTest, TheWorkersThatWaitAreCountedForEachOfTheirHandlers) {
@@ -164,20 +163,6 @@ TEST_F(LeaseQueueTest, AWorkerThatAskedAnHourAgoIsRememberedAndNoLongerWaits) {
   EXPECT_EQ(workers.asked_ago, 1h) << "since it stopped waiting";
   EXPECT_EQ(workers.waiting, 0U);
   EXPECT_FALSE(mail->attended());
-}
-
-TEST_F(LeaseQueueTest, AWorkerThatIsBusyHoldsALeaseUntilItExpires) {
-  queue->leased("mail", 60s);
-  queue->leased("mail", 30s);
-  clock.advance(59s);
-  EXPECT_TRUE(queue->workers_of("mail").hold_leases) << "the longest lease counts";
-  EXPECT_FALSE(queue->workers_of("pay").hold_leases);
-  queue->leased("mail", 60s);
-  clock.advance(59s);
-  EXPECT_TRUE(queue->workers_of("mail").hold_leases) << "it was renewed";
-  clock.advance(1s);
-  EXPECT_FALSE(queue->workers_of("mail").hold_leases);
-  EXPECT_FALSE(mail->attended()) << "members without busy workers share its shards";
 }
 
 TEST_F(LeaseQueueTest, AClosedQueueAnswersAllRequests) {

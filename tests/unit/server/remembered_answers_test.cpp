@@ -80,7 +80,7 @@ TEST_F(Remembered, MemoryIsBoundedAndSaysHowFarItReaches) {
   }
   EXPECT_EQ(answers.reach(), 1min + 3s);
   ask("d");
-  EXPECT_EQ(ask("a"), Seen::before) << "what is under way takes no room";
+  EXPECT_EQ(ask("a"), Seen::before) << "a request in flight takes no room";
   answer("d", stored(1));
   EXPECT_EQ(answers.reach(), 3s);
   EXPECT_EQ(ask("a"), Seen::never);

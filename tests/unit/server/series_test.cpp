@@ -85,6 +85,23 @@ TEST_F(SeriesTest, AStepInWhichTheStoreDidNotAnswerIsUnknown) {
   EXPECT_EQ(shown.points[2]->stored, 4);
 }
 
+TEST_F(SeriesTest, TheLastTenMinutesAreSumsOfWhatWasMeasured) {
+  add(noon, {{"mail", {.stored = 100}}});
+  EXPECT_THAT(series.recent(noon + 1s), IsEmpty()) << "one reading has no growth";
+  add(noon + 10s, {{"mail", {.stored = 107, .succeeded = 5}}});
+  series.lost();
+  add(noon + 40s, {{"mail", {.stored = 108, .succeeded = 6, .ended_badly = 2}}, {"pay", {.stored = 3}}});
+  const auto recent = series.recent(noon + 41s);
+  ASSERT_THAT(recent, SizeIs(2));
+  EXPECT_EQ(recent.at("mail").measured, 20s);
+  EXPECT_EQ(recent.at("mail").stored, 8);
+  EXPECT_EQ(recent.at("mail").succeeded, 6);
+  EXPECT_EQ(recent.at("mail").ended_badly, 2);
+  EXPECT_EQ(recent.at("pay").stored, 3);
+  EXPECT_EQ(series.recent(noon + 10min + 10s).at("mail").stored, 1) << "the first step is ten minutes old";
+  EXPECT_THAT(series.recent(noon + 11min), IsEmpty());
+}
+
 TEST_F(SeriesTest, AReadingThatTookLongIsSpreadOverTheStepsThatHaveEnded) {
   add(noon, {{"mail", {.stored = 10, .backlog = 2, .late = late(5, 0)}}});
   add(noon + 40s + 300ms, {{"mail", {.stored = 20, .backlog = 10, .late = late(9, 0)}}});

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "storage/open.h"
+#include "support/eventually.h"
+#include "support/task_builder.h"
 
 namespace easyretry::server {
 namespace {
@@ -37,12 +39,29 @@ TEST_F(ServingTest, AHandlerIsServedHereIfAWorkerWaitsForIt) {
 }
 
 TEST_F(ServingTest, AHandlerIsServedWhileAWorkerHoldsALease) {
+  const Instant now = system_clock().steady();
+  const task::Ticket leased{TaskId{1}, 2};
   name_space.handler("mail");
-  name_space.lease_queue().leased("mail", 60s);
+  name_space.leases().begin("mail", leased, now, now + 60s);
   EXPECT_TRUE(ServedHandlers{name_space}.is_served("mail"));
+  name_space.leases().end("mail", leased);
+  EXPECT_FALSE(ServedHandlers{name_space}.is_served("mail")) << "it is settled, and no worker asks";
   name_space.handler("pay");
-  name_space.lease_queue().leased("pay", 0s);
+  name_space.leases().begin("pay", leased, now, now);
   EXPECT_FALSE(ServedHandlers{name_space}.is_served("pay"));
+}
+
+// After a restart, for example. The engine sweeps the history of the handlers that it knows.
+TEST(StoredHandlers, AreKnownIfTheDefaultsSayHowLongTheirEndedTasksAreKept) {
+  const std::shared_ptr<storage::Store> store = storage::open_store("memory:", system_clock());
+  const task::NewTask task = test::a_task().name_space(EngineOptions{}.name_space).handler("mail");
+  ASSERT_TRUE(store->insert({&task, 1}));
+  Config config;
+  config.defaults.keep_args = 1s;
+  Namespace name_space{store, config};
+  EXPECT_FALSE(name_space.core().handlers().snapshot()->find("mail"));
+  name_space.start();
+  EXPECT_TRUE(test::eventually([&] { return name_space.core().handlers().snapshot()->find("mail") != nullptr; }));
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ TEST_P(Migrations, SeveralAtOnceDoItOnce) {
   EXPECT_EQ(refusal(), "accepted");
 }
 
-// Instances of the release before work on meanwhile: they take calls in, and write to history by its old columns.
+// Instances of the previous release keep running meanwhile: they take calls in, and write the old columns of history.
 TEST_P(Migrations, UnderLoadNothingIsLost) {
   restore_version_1();
   std::atomic<bool> migrated = false;

@@ -27,7 +27,7 @@ TEST_P(ReshardRefusals, APlanChangesNothing) {
   EXPECT_EQ(misnumbered(Layout::hash(4), 64), 0);
 }
 
-TEST_P(ReshardRefusals, TheSameNumberIsNothingToDo) {
+TEST_P(ReshardRefusals, TheSameNumberChangesNothing) {
   const auto store = open(Layout::single(), 64);
   claim(*store, insert(*store, a_task()), 1h);
   EXPECT_TRUE(reshard(64).nothing_to_do());
@@ -40,8 +40,7 @@ TEST_P(ReshardRefusals, WhileATaskIsLeasedItIsRefusedAndNothingIsChanged) {
     const auto store = open(layout, 64);
     ASSERT_TRUE(store->insert(many(50)));
     ASSERT_NE(claim(*store, insert(*store, a_task()), 1min), Ticket{});
-    EXPECT_THAT(refusal(32),
-                AllOf(HasSubstr("1 tasks are running"), HasSubstr("on worker"), HasSubstr("stop all instances")));
+    EXPECT_THAT(refusal(32), AllOf(HasSubstr("1 task is running, on worker"), HasSubstr("stop all instances")));
     EXPECT_EQ(number(), "64");
     EXPECT_EQ(misnumbered(layout, 64), 0);
     clock.advance(1min);
@@ -49,7 +48,7 @@ TEST_P(ReshardRefusals, WhileATaskIsLeasedItIsRefusedAndNothingIsChanged) {
   }
 }
 
-TEST_P(ReshardRefusals, ANumberThatCannotBeIsRefusedWithOneThatCan) {
+TEST_P(ReshardRefusals, AnImpossibleNumberIsRefusedWithAPossibleOne) {
   open(Layout::hash(4), 64);
   EXPECT_THAT(refusal(0), HasSubstr("1 to 4096"));
   EXPECT_THAT(refusal(-3), HasSubstr("1 to 4096"));
@@ -81,7 +80,7 @@ TEST_P(ReshardRefusals, AnInstanceWithMoreTablesIsRefusedWithTheSplitThatHelps) 
   EXPECT_THAT(refusal_to_open(Layout::hash(2), 64), ::testing::Not(HasSubstr("easyretry split")));
 }
 
-TEST_P(ReshardRefusals, UntilItIsFinishedNoInstanceOpens) {
+TEST_P(ReshardRefusals, NoInstanceOpensUntilItIsFinished) {
   open(Layout::single(), 64);
   set_number("64>32");
   for (const int shards : {64, 32}) {

@@ -63,7 +63,13 @@ TEST_F(LagTest, SaysWhetherEverythingDueWasLookedAt) {
 }
 
 struct LateTasksTest : LagTest {
-  LateTasks late() { return look_for_late_tasks(store, kNamespace).value(); }
+  LateTasks late(Millis longest = 1h) { return look_for_late_tasks(store, kNamespace, longest).value(); }
+  void insert_held(int number) {
+    ASSERT_TRUE(store.pause(kNamespace, "held", "").value());
+    std::vector<task::NewTask> many;
+    for (int i = 0; i < number; ++i) many.push_back(a_task().handler("held"));
+    ASSERT_TRUE(store.insert(many));
+  }
 };
 
 TEST_F(LateTasksTest, AreSeenBehindThoseOfPausedHandlersAndThoseThatAreNotDue) {
@@ -84,13 +90,27 @@ TEST_F(LateTasksTest, AreThoseThatNoInstanceRuns) {
   EXPECT_THAT(late().handlers, ElementsAre(Pair("pay", 1s)));
 }
 
-TEST_F(LateTasksTest, TellIfThereMayBeOthersBehindVeryManyOfPausedHandlers) {
-  ASSERT_TRUE(store.pause(kNamespace, "held", "").value());
-  std::vector<task::NewTask> many;
-  for (int i = 0; i < 140'000; ++i) many.push_back(a_task().handler("held"));
-  ASSERT_TRUE(store.insert(many));
+TEST_F(LateTasksTest, AreSeenBehindVeryManyOfPausedHandlers) {
+  insert_held(140'000);
   clock.advance(1s);
-  EXPECT_FALSE(late().complete);
+  insert(a_task().handler("pay"));
+  clock.advance(7s);
+  EXPECT_THAT(late().handlers, ElementsAre(Pair("pay", 7s)));
+  EXPECT_TRUE(late().complete);
+}
+
+TEST_F(LateTasksTest, AreNotAllThereWhenTheTimeWasNotEnough) {
+  insert_held(20'000);
+  clock.advance(1s);
+  EXPECT_FALSE(late(0s).complete);
+}
+
+TEST_F(LateTasksTest, OfSeveralHandlersInOneShardAreAllNamed) {
+  for (int i = 0; i < 2000; ++i) insert(a_task().handler("mail"));
+  clock.advance(1s);
+  for (int i = 0; i < 300; ++i) insert(a_task().handler("pay"));
+  clock.advance(1s);
+  EXPECT_THAT(late().handlers, ElementsAre(Pair("mail", 2s), Pair("pay", 1s)));
 }
 
 }  // namespace

@@ -57,6 +57,12 @@ TEST(ReshardFlow, ChangesNothingIfTheOldCountCannotBeKept) {
   EXPECT_THAT(rows.counts, IsEmpty());
 }
 
+TEST(ReshardPlans, SayHowManyTasksAreRunningAndWhereOneOfThemIs) {
+  EXPECT_EQ((ReshardPlan{.leased = 1, .holder = "worker-7"}.running_tasks()), "1 task is running, on worker-7");
+  EXPECT_EQ((ReshardPlan{.leased = 2, .holder = "worker-7"}.running_tasks()),
+            "2 tasks are running, one of them on worker-7");
+}
+
 TEST(EarlierShards, AreThoseBelowThePresentNumberAscending) {
   EXPECT_THAT(parse_earlier_shards("", 64), IsEmpty());
   EXPECT_THAT(parse_earlier_shards("64,128,32", 128), ElementsAre(32, 64));

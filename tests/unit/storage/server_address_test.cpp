@@ -87,6 +87,31 @@ TEST(ServerAddress, ReadsThePasswordFromAFileEachTime) {
               AllOf(HasSubstr("password_file"), Not(HasSubstr("hunter2"))));
 }
 
+TEST(ServerAddress, RunsTheCommandOfThePasswordEachTime) {
+  const test::TempFolder folder;
+  const std::filesystem::path file = folder.path() / "password";
+  const Password password = parsed("redis://db/0?password_command=/bin/cat%20" + file.string()).password;
+  EXPECT_THAT(test::refusal<ServerError>([&] { password.current(); }), HasSubstr("/bin/cat"));
+  std::ofstream{file} << "first\n";
+  EXPECT_EQ(password.current(), "first");
+  std::ofstream{file} << "second";
+  EXPECT_EQ(password.current(), "second");
+}
+
+TEST(ServerAddress, APasswordHasOneSource) {
+  EXPECT_THAT(address_refusal("mysql://app:hunter2@db/retry?password_command=/bin/x"),
+              AllOf(HasSubstr("a password and a password_command"), Not(HasSubstr("hunter2"))));
+  EXPECT_THAT(address_refusal("mysql://app@db/retry?password_command=/bin/x&password_file=x"),
+              HasSubstr("a password_file and a password_command"));
+}
+
+TEST(ServerAddress, TheCommandOfThePasswordIsAFullPath) {
+  for (const std::string_view command : {"token", "./token", "%20", "token%20/x"}) {
+    EXPECT_THAT(address_refusal("mysql://app@db/retry?password_command=" + std::string{command}),
+                HasSubstr("the full path of a program"));
+  }
+}
+
 TEST(ServerAddress, MissingAndInvalidPartsAreNamedAndThePasswordNever) {
   EXPECT_THAT(address_refusal("postgres://app:hunter2@/retry"), AllOf(HasSubstr("no host"), Not(HasSubstr("hunter2"))));
   EXPECT_THAT(address_refusal("postgres://app:hunter2@db"), AllOf(HasSubstr("no database"), Not(HasSubstr("hunter2"))));

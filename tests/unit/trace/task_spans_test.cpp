@@ -57,6 +57,12 @@ class TaskSpans : public ::testing::Test {
         },
         Policy{.backoff = Fixed{5s}, .stop = {.max_attempts = 3}});
   }
+  // Takes no time.
+  auto always_failing(int attempts, HandlerOptions options = {}) {
+    return engine.retryable(
+        "pay", [](int) { throw std::runtime_error("no"); },
+        Policy{.backoff = Fixed{5s}, .stop = {.max_attempts = attempts}}, std::move(options));
+  }
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const Span& span : spans) all.push_back(span.name);
@@ -97,6 +103,32 @@ TEST_F(TaskSpans, ARetryIsLinkedToTheAttemptBeforeIt) {
   EXPECT_THAT(spans[1].links, IsEmpty());
   EXPECT_THAT(spans[2].links, ElementsAre(spans[1].traceparent));
   EXPECT_THAT(spans[3].links, ElementsAre(spans[2].traceparent));
+}
+
+TEST_F(TaskSpans, ARetryOfAStoredCallIsNotLinkedToTheCallWhichHasNoSpan) {
+  auto pay = always_failing(3);
+  pay(1);
+  engine.drain();
+  ASSERT_THAT(names(), ElementsAre("submit pay", "attempt pay", "attempt pay"));
+  EXPECT_EQ(text_of(spans[1], "easyretry.attempt"), "2");
+  EXPECT_THAT(spans[1].links, IsEmpty());
+  EXPECT_THAT(spans[2].links, ElementsAre(spans[1].traceparent));
+}
+
+TEST_F(TaskSpans, ARetryIsLinkedToAnAttemptThatFailedAtOnce) {
+  auto pay = always_failing(2);
+  pay.submit(1);
+  engine.drain();
+  ASSERT_THAT(spans, SizeIs(3));
+  EXPECT_THAT(spans[2].links, ElementsAre(spans[1].traceparent));
+}
+
+TEST_F(TaskSpans, AFailedCallThatWasStoredFirstHasASpanAndIsLinkedTo) {
+  auto pay = always_failing(2, {.persist = Persist::always});
+  pay(1);
+  engine.drain();
+  ASSERT_THAT(names(), ElementsAre("submit pay", "attempt pay", "attempt pay"));
+  EXPECT_THAT(spans[2].links, ElementsAre(spans[1].traceparent));
 }
 
 TEST_F(TaskSpans, TheHandlerFindsTheTraceparentOfItsAttempt) {
@@ -214,6 +246,10 @@ TEST(TaskTraceIds, AnAttemptThatDoesNotCountLeavesTheIdToTheOneThatDoes) {
   EXPECT_EQ(lost.parent, counted.parent);
   EXPECT_EQ(text_of(handed_back, "easyretry.outcome"), "handed back");
   EXPECT_FALSE(handed_back.failed);
+}
+
+TEST(TaskTraceIds, AnAttemptThatASubmitterNamesWithoutAFailureIsNotLinkedTo) {
+  EXPECT_THAT(attempt_told(engine::Interrupt::none, task::Settlement::Kind::finish).links, IsEmpty());
 }
 
 TEST(TaskTraceIds, WithoutAListenerTheHandlerGetsTheIdsOfTheSubmitter) {

@@ -52,7 +52,8 @@ class RawServer {
     port_ = ntohs(address.sin_port);
     thread_ = std::thread{[this] { run(); }};
   }
-  // Ends the connection that `each` may be waiting on: a client that keeps it open must not keep the test.
+  // Shuts down the connection on which `each` may be waiting, so that a client that keeps it open does not block the
+  // test.
   ~RawServer() {
     ::shutdown(listener_, SHUT_RDWR);
     {

@@ -1,6 +1,9 @@
 // Requests to the daemon that served the page. URLs are relative, so a path prefix of a proxy stays.
 import { hearServerTime } from '../lib/time';
 
+const CSRF = 'X-CSRF-Token';
+const NAMESPACE = 'easyretry-namespace';
+
 // A refusal of the daemon, or status 0 if it could not be reached.
 export class ApiError extends Error {
   constructor(
@@ -20,9 +23,16 @@ export class ApiError extends Error {
   }
 }
 
+// What refusals say about the session.
+export interface SessionListener {
+  ended: () => void;
+  renew: () => Promise<void>; // the CSRF token was refused: asks the daemon who is logged in
+  namespaceRefused: () => void;
+}
+
 let csrf = '';
 let namespace = '';
-let loggedOut: () => void = () => {};
+let session: SessionListener = { ended: () => {}, renew: async () => {}, namespaceRefused: () => {} };
 
 export function setCsrf(token: string): void {
   csrf = token;
@@ -33,9 +43,8 @@ export function setNamespace(name: string): void {
 export function getNamespace(): string {
   return namespace;
 }
-// Called when a request was refused because the session has ended.
-export function onLoggedOut(listener: () => void): void {
-  loggedOut = listener;
+export function onSession(listener: SessionListener): void {
+  session = listener;
 }
 
 export async function problemOf(response: Response): Promise<ApiError> {
@@ -49,10 +58,25 @@ export async function problemOf(response: Response): Promise<ApiError> {
   }
 }
 
+const ofSession = (request: Request) => new URL(request.url).pathname.endsWith('/v1/session');
+
+// Hears what a refusal says about the session, and returns what to tell.
+async function heard(problem: ApiError, request: Request): Promise<ApiError> {
+  if (ofSession(request)) return problem;
+  if (problem.status === 401) session.ended();
+  if (problem.code === 'forbidden_namespace' && namespace && request.headers.get(NAMESPACE) === namespace) session.namespaceRefused();
+  if (problem.code !== 'csrf') return problem;
+  // Another tab has logged in again, and the cookie, which all tabs share, is of the new session. The change was refused, and it
+  // is not sent again by itself: the other session may be another person's.
+  const refused = request.headers.get(CSRF);
+  await session.renew();
+  return csrf && csrf !== refused ? new ApiError(403, 'session_renewed', problem.message, '', problem.requestId) : problem;
+}
+
 // Sends, and throws an ApiError for anything but success.
 export async function send(request: Request): Promise<Response> {
-  if (request.method !== 'GET') request.headers.set('X-CSRF-Token', csrf);
-  if (namespace) request.headers.set('easyretry-namespace', namespace);
+  if (request.method !== 'GET') request.headers.set(CSRF, csrf);
+  if (namespace && !ofSession(request)) request.headers.set(NAMESPACE, namespace);
   let response: Response;
   try {
     response = await fetch(request);
@@ -62,9 +86,7 @@ export async function send(request: Request): Promise<Response> {
   }
   hearServerTime(response.headers.get('easyretry-time'));
   if (response.ok) return response;
-  const problem = await problemOf(response);
-  if (response.status === 401 && !request.url.endsWith('/v1/session')) loggedOut();
-  throw problem;
+  throw await heard(await problemOf(response), request);
 }
 
 export async function getText(path: string, signal?: AbortSignal): Promise<string> {

@@ -78,6 +78,7 @@ export interface DoctorCheck {
   todo: string;
   code?: string; // which sentence `what` is; an older daemon does not say it
   values?: Record<string, string>; // what is filled in there
+  items?: Record<string, string>[]; // the handlers, circuits or limits in it
 }
 
 export interface Doctor {

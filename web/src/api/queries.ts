@@ -2,7 +2,7 @@
 import { QueryClient, keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ListKind } from '../lib/filters';
 import { ofNamespace, parseMetrics } from '../lib/metrics';
-import { filled } from '../lib/series';
+import { ended } from '../lib/series';
 import { ApiError, getJson, getNamespace, getText } from './client';
 import type { Circuit, Cluster, Doctor, ErrorGroups, Handler, Limit, Series } from './contract';
 
@@ -37,21 +37,9 @@ export function useSeries(step: Step, handler = '') {
   return useQuery({
     queryKey: ['series', step, handler],
     queryFn: ({ signal }) => getJson<Series>(`/v1/series?${search}`, signal),
-    select: filled,
+    select: ended,
     refetchInterval: step === '10s' ? 10_000 : 60_000,
     placeholderData: keepPreviousData,
-  });
-}
-
-// Of one handler among many: asked for less often than the charts of its own page.
-export function useRecent(handler: string, enabled: boolean) {
-  const search = new URLSearchParams({ step: '10s', handler });
-  return useQuery({
-    queryKey: ['series', '10s', handler],
-    queryFn: ({ signal }) => getJson<Series>(`/v1/series?${search}`, signal),
-    select: filled,
-    refetchInterval: 60_000,
-    enabled,
   });
 }
 

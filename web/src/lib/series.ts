@@ -1,36 +1,36 @@
-// A daemon that is busy reads its counts less often, and leaves out steps: null. The next value then covers them, too, since it
-// is the growth since the reading before.
+// Counts over time, as the daemon measured them: null is a step in which nothing was measured. The page invents nothing there, so
+// a chart has a gap, and a mean is one of the steps that were measured. The daemon itself gives each step its part when a reading
+// took long.
 import type { Series, SeriesName } from '../api/contract';
 
-type Values = (number | null)[];
+export type Values = (number | null)[];
 
-const COUNTS: SeriesName[] = ['stored', 'succeeded', 'failed_attempts', 'ended_badly'];
+const measured = (values: Values) => values.filter((value) => value !== null);
 
-// Each step with the index of the step whose reading covers it; undefined before the first reading.
-function readings(measured: boolean[]): { at: number; steps: number }[] {
-  const covered: { at: number; steps: number }[] = [];
-  let from = measured.indexOf(true);
-  for (let i = 0; i < measured.length; i++) {
-    if (!measured[i] || i < from) continue;
-    for (let step = from; step <= i; step++) covered[step] = { at: i, steps: i - from + 1 };
-    from = i + 1;
-  }
-  return covered;
+export function sumOf(values: Values = []): number {
+  return measured(values).reduce((sum, value) => sum + value, 0);
 }
 
-// Counts are spread over the steps that they cover, other values repeated. Steps after the last reading are left out.
-export function filled(series: Series): Series {
-  const backlog = series.series.backlog ?? [];
-  const measured = backlog.map((value) => value !== null);
-  const covered = readings(measured);
-  const last = measured.lastIndexOf(true);
-  const fill = (name: SeriesName, values: Values): Values =>
-    values.slice(0, last + 1).map((_, i) => {
-      const reading = covered[i];
-      const value = reading && values[reading.at];
-      if (value == null) return null;
-      return COUNTS.includes(name) ? value / reading!.steps : value;
-    });
+// How many of these steps were measured.
+export function stepsOf(values: Values = []): number {
+  return measured(values).length;
+}
+
+// Without the steps at the end whose reading is still under way.
+export function ended(series: Series): Series {
   const entries = Object.entries(series.series) as [SeriesName, Values][];
-  return { ...series, series: Object.fromEntries(entries.map(([name, values]) => [name, fill(name, values)])) };
+  const length = Math.max(0, ...entries.map(([, values]) => values.findLastIndex((value) => value !== null) + 1));
+  return { ...series, series: Object.fromEntries(entries.map(([name, values]) => [name, values.slice(0, length)])) };
+}
+
+// Values that follow each other without a gap, each with the index of its first one.
+export function runsOf(values: Values): { from: number; values: number[] }[] {
+  const runs: { from: number; values: number[] }[] = [];
+  values.forEach((value, i) => {
+    if (value === null) return;
+    const last = runs.at(-1);
+    if (last && last.from + last.values.length === i) last.values.push(value);
+    else runs.push({ from: i, values: [value] });
+  });
+  return runs;
 }

@@ -1,5 +1,5 @@
 // Keeps what is shown fresh: one listener for all tabs of a browser, only while one of them can be seen.
-import { createContext, use, useEffect, useState, type ReactNode } from 'react';
+import { createContext, use, useEffect, useRef, useState, type ReactNode } from 'react';
 import { followTogether, type Liveness } from '../api/events';
 import { queryClient } from '../api/queries';
 import { useSession } from './session';
@@ -34,6 +34,24 @@ export function LiveProvider({ active, children }: { active: boolean; children: 
 
 export function useLiveness(): Liveness {
   return use(Context);
+}
+
+// Calls `listener` regularly while the page can be seen, and at once when it can be seen again. Other daemons and programs with an
+// engine of their own change tasks, too, and this daemon sends no events of theirs.
+export function useRegularly(everyMs: number, listener: () => void): void {
+  const latest = useRef(listener);
+  latest.current = listener;
+  useEffect(() => {
+    const look = () => {
+      if (!document.hidden) latest.current();
+    };
+    const timer = setInterval(look, everyMs);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, [everyMs]);
 }
 
 // Calls `listener` when something has happened at the daemon, at most every few seconds.

@@ -1,16 +1,18 @@
 // Who is logged in. The token is exchanged for a cookie that scripts cannot read; the page keeps only the CSRF token, in
 // memory.
-import { createContext, use, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
-import { ApiError, getJson, onLoggedOut, postJson, send, setCsrf, setNamespace } from '../api/client';
+import { createContext, use, useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { ApiError, getJson, onSession, postJson, send, setCsrf, setNamespace } from '../api/client';
 import type { Me, Session } from '../api/contract';
 import { queryClient } from '../api/queries';
+import { TabsOfSession } from './session-news';
 
-type Status = 'starting' | 'out' | 'in' | 'expired' | 'unreachable';
+// `stuck`: logging out failed, so the session goes on.
+type Status = 'starting' | 'out' | 'in' | 'expired' | 'unreachable' | 'stuck';
 
 interface SessionState {
   status: Status;
   me: Me | undefined;
-  problem: ApiError | undefined; // why the daemon did not say who is logged in
+  problem: ApiError | undefined; // why the daemon did not say who is logged in, or did not end the session
   namespace: string; // '' is the default one
   may: (right: Right) => boolean;
   logIn: (token: string) => Promise<void>;
@@ -24,53 +26,31 @@ export type Right = 'view' | 'submit' | 'work' | 'operate' | 'payloads' | 'admin
 const Context = createContext<SessionState | null>(null);
 const NAMESPACE = 'easyretry.namespace';
 
+const asRefusal = (error: unknown) => (error instanceof ApiError ? error : new ApiError(0, 'unreachable', String(error)));
+
+// Ends the session of the cookie. Another tab may have begun it: then its CSRF token is another one, and the daemon says which.
+// No session at all is what was wanted.
+async function endSession(): Promise<void> {
+  const end = () => send(new Request('./v1/session', { method: 'DELETE' }));
+  try {
+    await end().catch(async (error: unknown) => {
+      if (asRefusal(error).code !== 'csrf') throw error;
+      setCsrf((await getJson<Session>('/v1/session')).csrf);
+      await end();
+    });
+  } catch (error) {
+    if (asRefusal(error).status !== 401) throw error;
+  }
+}
+
 export function SessionProvider({ children }: { children: ReactNode }) {
   const [status, setStatus] = useState<Status>('starting');
   const [me, setMe] = useState<Me>();
   const [problem, setProblem] = useState<ApiError>();
   const [namespace, setChosen] = useState(() => sessionStorage.getItem(NAMESPACE) ?? '');
+  const shown = useRef<Me>(undefined);
+  const tabs = useRef<TabsOfSession>(undefined);
   setNamespace(namespace);
-
-  const begin = useCallback((session: Session) => {
-    setCsrf(session.csrf);
-    setMe(session);
-    setProblem(undefined);
-    setStatus('in');
-  }, []);
-
-  const look = useCallback(async () => {
-    try {
-      begin(await getJson<Session>('/v1/session'));
-    } catch (error) {
-      const refusal = error instanceof ApiError ? error : new ApiError(0, 'unreachable', String(error));
-      setProblem(refusal.status === 401 ? undefined : refusal);
-      setStatus(refusal.status === 401 ? 'out' : 'unreachable');
-    }
-  }, [begin]);
-
-  useEffect(() => {
-    onLoggedOut(() => setStatus((before) => (before === 'in' ? 'expired' : before)));
-    void look();
-  }, [look]);
-
-  const logIn = useCallback(
-    async (token: string) => {
-      const session = await postJson<Session>('/v1/session', { token });
-      // Another person may have logged in: nothing of the one before is shown.
-      if (session.name !== me?.name || session.role !== me.role) queryClient.clear();
-      else void queryClient.invalidateQueries();
-      begin(session);
-    },
-    [begin, me],
-  );
-
-  const logOut = useCallback(async () => {
-    await send(new Request('./v1/session', { method: 'DELETE' })).catch(() => undefined);
-    queryClient.clear();
-    setCsrf('');
-    setMe(undefined);
-    setStatus('out');
-  }, []);
 
   const chooseNamespace = useCallback((name: string) => {
     sessionStorage.setItem(NAMESPACE, name);
@@ -78,6 +58,76 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     setChosen(name);
     queryClient.clear();
   }, []);
+
+  const begin = useCallback(
+    (session: Session) => {
+      // Another person may have logged in: nothing of the one before is shown.
+      const same = session.name === shown.current?.name && session.role === shown.current.role;
+      if (shown.current && !same) chooseNamespace('');
+      else void queryClient.invalidateQueries();
+      shown.current = session;
+      setCsrf(session.csrf);
+      setMe(session);
+      setProblem(undefined);
+      setStatus('in');
+    },
+    [chooseNamespace],
+  );
+
+  // The next person may be another one, with a token for other namespaces.
+  const forget = useCallback(() => {
+    chooseNamespace('');
+    shown.current = undefined;
+    setCsrf('');
+    setMe(undefined);
+    setProblem(undefined);
+    setStatus('out');
+  }, [chooseNamespace]);
+
+  const look = useCallback(async () => {
+    try {
+      begin(await getJson<Session>('/v1/session'));
+    } catch (error) {
+      const refusal = asRefusal(error);
+      const ended = refusal.status === 401;
+      setProblem(ended ? undefined : refusal);
+      // A page that is shown stays.
+      setStatus((before) => (before === 'in' || before === 'expired' ? (ended ? 'expired' : before) : ended ? 'out' : 'unreachable'));
+    }
+  }, [begin]);
+
+  useEffect(() => {
+    onSession({
+      ended: () => setStatus((before) => (before === 'in' ? 'expired' : before)),
+      renew: look,
+      namespaceRefused: () => chooseNamespace(''),
+    });
+    tabs.current = new TabsOfSession((news) => (news === 'out' ? forget() : void look()));
+    void look();
+    return () => tabs.current?.close();
+  }, [look, forget, chooseNamespace]);
+
+  const logIn = useCallback(
+    async (token: string) => {
+      begin(await postJson<Session>('/v1/session', { token }));
+      tabs.current?.tell('in');
+    },
+    [begin],
+  );
+
+  const logOut = useCallback(async () => {
+    try {
+      await endSession();
+    } catch (error) {
+      // Who leaves must not believe that the session is over, nor leave tasks on the screen.
+      queryClient.clear();
+      setProblem(asRefusal(error));
+      setStatus('stuck');
+      return;
+    }
+    forget();
+    tabs.current?.tell('out');
+  }, [forget]);
 
   const state = useMemo<SessionState>(
     () => ({

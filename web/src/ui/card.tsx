@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client';
 import { Button, Ticked } from './basics';
 import { CopyButton } from './copy';
-import { said } from './said';
+import { hintOf, said } from './said';
 
 export function Card(props: { title?: ReactNode; actions?: ReactNode; children: ReactNode; className?: string; flush?: boolean }) {
   return (
@@ -48,7 +48,7 @@ export function Skeleton({ lines }: { lines: number }) {
   );
 }
 
-export function Problem({ error, onAgain }: { error: unknown; onAgain?: () => void }) {
+export function Problem({ error, title, onAgain }: { error: unknown; title?: string; onAgain?: () => void }) {
   const { t } = useTranslation();
   const problem = error instanceof ApiError ? error : new ApiError(-1, 'page', String(error));
   if (problem.missingEndpoint) {
@@ -59,14 +59,16 @@ export function Problem({ error, onAgain }: { error: unknown; onAgain?: () => vo
       </div>
     );
   }
+  const hint = hintOf(problem, t);
   return (
     <div className="problem" role="alert">
       <TriangleAlert className="icon" aria-hidden />
       <div>
-        <p className="message">{said(problem, t)}</p>
-        {problem.hint && (
+        {title && <p className="message">{title}</p>}
+        <p className={title ? '' : 'message'}>{said(problem, t)}</p>
+        {hint && (
           <p className="hint">
-            <Ticked text={problem.hint} />
+            <Ticked text={hint} />
           </p>
         )}
         {problem.requestId && (

@@ -1,13 +1,13 @@
 // Small pictures without a library: a sparkline, and a bar of shares.
+import { runsOf, type Values } from '../lib/series';
 
-export function Sparkline({ values, label, tone = 'accent' }: { values: (number | null)[]; label: string; tone?: string }) {
+export function Sparkline({ values, label, tone = 'accent' }: { values: Values; label: string; tone?: string }) {
   const width = 120;
   const height = 28;
-  const known = values.map((value) => value ?? 0);
-  const top = Math.max(...known, 1e-9);
-  const at = (value: number, i: number) =>
-    `${((i * width) / Math.max(1, known.length - 1)).toFixed(1)},${(height - 2 - (value / top) * (height - 4)).toFixed(1)}`;
-  const line = known.map(at).join(' ');
+  const runs = runsOf(values);
+  const top = Math.max(...runs.flatMap((run) => run.values), 1e-9);
+  const x = (i: number) => ((i * width) / Math.max(1, values.length - 1)).toFixed(1);
+  const y = (value: number) => (height - 2 - (value / top) * (height - 4)).toFixed(1);
   return (
     <svg
       className={`sparkline ${tone}`}
@@ -16,12 +16,17 @@ export function Sparkline({ values, label, tone = 'accent' }: { values: (number 
       role="img"
       aria-label={label}
     >
-      {known.length > 1 && (
-        <>
-          <polygon points={`0,${height} ${line} ${width},${height}`} />
-          <polyline points={line} />
-        </>
-      )}
+      {runs.map((run) => {
+        const first = x(run.from);
+        const last = x(run.from + Math.max(run.values.length - 1, 0.5)); // a single value is a short line
+        const line = run.values.map((value, i) => `${x(run.from + i)},${y(value)}`).join(' ');
+        return (
+          <g key={run.from}>
+            <polygon points={`${first},${height} ${line} ${last},${height}`} />
+            <polyline points={run.values.length > 1 ? line : `${line} ${last},${y(run.values[0]!)}`} />
+          </g>
+        );
+      })}
     </svg>
   );
 }

@@ -3,7 +3,7 @@ import { CircleCheck, TriangleAlert, X } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client';
-import { said } from './said';
+import { hintOf, said } from './said';
 
 interface Toast {
   id: number;
@@ -55,7 +55,7 @@ function ToastView({ toast }: { toast: Toast }) {
     return () => clearTimeout(timer);
   }, [toast]);
   const problem = toast.error instanceof ApiError ? toast.error : undefined;
-  const detail = [problem?.hint, problem?.requestId && `${t('common.request')} ${problem.requestId}`].filter(Boolean).join(' · ');
+  const detail = [problem && hintOf(problem, t), problem?.requestId && `${t('common.request')} ${problem.requestId}`].filter(Boolean).join(' · ');
   const Icon = toast.tone === 'ok' ? CircleCheck : TriangleAlert;
   return (
     <div className={`toast ${toast.tone}`}>

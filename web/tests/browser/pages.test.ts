@@ -108,9 +108,10 @@ test.describe('in Chinese', () => {
     const page = await open('/');
     const verdict = page.getByRole('region', { name: '诊断' });
     await expect(verdict).toContainText('恢复执行：easyretry handlers resume crm.sync');
+    await expect(verdict).toContainText(/crm\.sync（已 \d+ (s|min)，9 个任务：CRM migration until 18:00）/);
     await verdict.getByRole('button', { name: '项检查' }).click();
     for (const name of ['实例', '延迟的任务', '隔离', '处理器', '暂停']) await expect(verdict.locator('b', { hasText: name }).first()).toBeVisible();
-    await expect(verdict).not.toContainText(/late tasks|quarantined|To do/);
+    await expect(verdict).not.toContainText(/late tasks|quarantined|To do|since|tasks\)/);
   });
 });
 
@@ -178,6 +179,32 @@ test('settings change the page at once and stay', async ({ open }) => {
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('设置');
   await expect(page.locator('html')).toHaveAttribute('lang', 'zh-CN');
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+});
+
+test('a card that is slow leaves the others alone, and is filled when its answer comes', async ({ watched, daemon }) => {
+  let answer = () => {};
+  const slow = new Promise<void>((resolve) => (answer = resolve));
+  await watched.route('**/v1/doctor', async (route) => {
+    await slow;
+    await route.continue();
+  });
+  await logIn(watched, daemon.page, daemon.token);
+  await expect(watched.getByRole('link', { name: 'Live tasks' }).locator('.figure-value')).toHaveText(/\d/);
+  await expect(watched.getByRole('link', { name: 'crm.sync' }).first()).toBeVisible();
+  await expect(watched.getByRole('status', { name: 'Loading' }).first()).toBeVisible();
+  answer();
+  await expect(watched.getByRole('region', { name: 'Verdict' })).toContainText('crm.sync');
+});
+
+test.describe('in the dark', () => {
+  test.use({ colorScheme: 'dark' });
+  test('the dialog of a session that has ended has no violations', async ({ open, context }) => {
+    const page = await open('/handlers');
+    await context.clearCookies();
+    await goTo(page, '/instances');
+    await expect(page.getByRole('dialog', { name: 'Your session has ended' })).toBeVisible();
+    expect(await violations(page)).toEqual([]);
+  });
 });
 
 test('a card whose endpoint fails or is missing leaves the page alive', async ({ watched, daemon }) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { changeOf } from '../../src/pages/task/edit-policy';
-import { etaMs, recentOf } from '../../src/pages/handlers/recent';
+import { recentOf } from '../../src/pages/handlers/recent';
 import { startsOf } from '../../src/pages/handlers/circuits';
 import { subjectOf } from '../../src/pages/handlers/limits';
 import { heat, shardCount } from '../../src/pages/instances/shards';
@@ -12,7 +12,7 @@ import { classOf } from '../../src/lib/classes';
 import { isTaskId, listUrl, parseFilters } from '../../src/lib/filters';
 import { ofNamespace, parseMetrics, quantile, sum } from '../../src/lib/metrics';
 import { readPrefs } from '../../src/lib/prefs';
-import { filled } from '../../src/lib/series';
+import { ended, runsOf, stepsOf, sumOf } from '../../src/lib/series';
 import { troubleOf } from '../../src/lib/trouble';
 
 describe('filters', () => {
@@ -175,36 +175,43 @@ describe('series with steps that were not measured', () => {
       late_p50_ms: [null, null, null, null, 20, null],
     },
   };
-  test('a count is spread over the steps that it covers, and other values are repeated', () => {
-    expect(filled(series).series).toEqual({
-      stored: [null, 4, 3, 3, 3],
-      backlog: [null, 7, 5, 5, 5],
-      late_p50_ms: [null, null, 20, 20, 20],
+  test('have no values: nothing is spread over them, and nothing repeated', () => {
+    expect(ended(series).series).toEqual({
+      stored: [null, 4, null, null, 9],
+      backlog: [null, 7, null, null, 5],
+      late_p50_ms: [null, null, null, null, 20],
     });
+    expect(ended({ step_ms: 1, from: 0, series: {} }).series).toEqual({});
+    expect(ended({ step_ms: 1, from: 0, series: { stored: [null], backlog: [null] } }).series).toEqual({ stored: [], backlog: [] });
   });
-  test('nothing is lost or invented', () => {
-    const sum = (values: (number | null)[] = []) => values.reduce<number>((total, value) => total + (value ?? 0), 0);
-    expect(sum(filled(series).series.stored)).toBe(sum(series.series.stored));
-    expect(filled({ step_ms: 1, from: 0, series: {} }).series).toEqual({});
-    expect(filled({ step_ms: 1, from: 0, series: { stored: [null], backlog: [null] } }).series).toEqual({
-      stored: [],
-      backlog: [],
-    });
+  test('a step without attempts at the end of the series stays, although it has no lateness', () => {
+    expect(ended({ ...series, series: { backlog: [1, 2], late_p50_ms: [9, null] } }).series.late_p50_ms).toEqual([9, null]);
+  });
+  test('are gaps in small pictures, too', () => {
+    expect(runsOf([null, 4, 0, null, 9])).toEqual([
+      { from: 1, values: [4, 0] },
+      { from: 4, values: [9] },
+    ]);
+    expect(runsOf([null, null])).toEqual([]);
+  });
+  test('do not count in sums and means', () => {
+    expect([sumOf(series.series.stored), stepsOf(series.series.stored)]).toEqual([13, 2]);
+    expect([sumOf(undefined), stepsOf(undefined)]).toEqual([0, 0]);
   });
 });
 
 describe('estimates', () => {
+  const recent = { measured_ms: 20_000, stored: 2, succeeded: 10, ended_badly: 0 };
   test('a backlog that grows has no end', () => {
-    const series = { step_ms: 10_000, from: 0, series: { stored: [1, 1], succeeded: [5, 5], ended_badly: [0, 0] } };
-    expect(etaMs(series, 80)).toBe(200_000);
-    expect(etaMs({ ...series, series: { ...series.series, stored: [9, 9] } }, 80)).toBeUndefined();
-    expect(etaMs(series, 0)).toBeUndefined();
+    expect(recentOf({ live: 80, recent })?.etaMs).toBe(200_000);
+    expect(recentOf({ live: 80, recent: { ...recent, stored: 18 } })?.etaMs).toBeUndefined();
+    expect(recentOf({ live: 0, recent })?.etaMs).toBeUndefined();
   });
 
   test('the last ten minutes of a handler: its pace and how much of it fails', () => {
-    const series = { step_ms: 10_000, from: '2026-11-18T12:00:00Z', series: { succeeded: [30, null, 50], ended_badly: [0, 0, 20], stored: [0, 0, 0] } };
-    expect(recentOf(series, 0)).toEqual({ perSecond: 100 / 30, ended: 100, badly: 20, etaMs: undefined });
-    expect(recentOf({ ...series, series: { succeeded: [] } }, 5)).toBeUndefined();
+    const counts = { measured_ms: 20_000, stored: 0, succeeded: 80, ended_badly: 20 };
+    expect(recentOf({ live: 0, recent: counts })).toEqual({ perSecond: 100 / 20, ended: 100, badly: 20, etaMs: undefined });
+    expect(recentOf({ live: 5 })).toBeUndefined();
   });
 
   test('the worst handler comes first', () => {

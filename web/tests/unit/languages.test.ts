@@ -29,7 +29,8 @@ function sources(folder: string): string {
 
 const plain = (key: string) => key.replace(/_(one|other)$/, '');
 const english = new Map([...flat(en), ...flat(otherEn)]);
-const chinese = new Map([...flat(zh), ...flat(otherZh)]);
+const { refusal, ...ownZh } = zh; // the daemon speaks English, so only other languages need sentences for its refusals
+const chinese = new Map([...flat(ownZh), ...flat(otherZh)]);
 const code = sources(join(import.meta.dirname, '../../src'));
 // t('a.b') and t(cond ? 'a.b' : 'a.c'), and the beginnings of t(`a.${x}`).
 const literal = new Set([...code.matchAll(/'([a-z]+(?:\.[\w]+)+)'/g)].map((found) => found[1]!));
@@ -81,7 +82,7 @@ describe('languages', () => {
   });
 
   test('a Chinese text is Chinese', () => {
-    const names = new Set(['column.id', 'task.attemptsOf', 'bulk.confirm', 'doctor.what.paused']);
+    const names = new Set(['column.id', 'task.attemptsOf', 'bulk.confirm', 'doctor.item.comma']);
     for (const [key, text] of chinese) if (!names.has(key)) expect([key, /\p{Script=Han}/u.test(text)]).toEqual([key, true]);
   });
 

@@ -12,7 +12,8 @@ from .app import App
 from .client import AsyncClient, Client
 from .errors import (Cancelled, Conflict, EasyRetryError, GiveUp, InDoubt, InvalidArguments, NotADaemon, NoValueYet, Refused,
                      RetryAfter, StoreError, Unauthorized, Unavailable)
-from .retryable import AsyncRetryable, Attempt, Retryable
+from .retryable import AsyncRetryable, Retryable
+from .rules import Attempt
 from .submission import NewTask, Policy, Submitted
 from .task import Task, current_task
 

@@ -8,13 +8,14 @@ import logging
 import os
 import signal
 import threading
-from typing import Any, Callable, Dict, Optional, TypeVar, Union
+from typing import Any, Callable, Dict, Optional, TypeVar, Union, cast
 
 from .client import AsyncClient, Client
 from .daemon import Daemon
 from .execution import Handler
-from .retryable import AsyncRetryable, Retryable, Rules, judged
-from .submission import Seconds, seconds_of
+from .retryable import AsyncRetryable, Decorator, Retryable
+from .rules import Errors, Persist, Rules, judged
+from .submission import Policy, Seconds, seconds_of
 from .worker import Worker, WorkerOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -55,18 +56,20 @@ class App:
             return function
         return register
 
-    def retryable(self, name: str, **rules: Any) -> Callable[[Callable[..., Any]], Union[Retryable[Any], AsyncRetryable[Any]]]:
-        """Registers a handler, and returns a function that calls it now and stores it if it fails. The rules are the arguments
-        of Rules: persist, retry_on, never_retry, success_when, policy, lease, rethrow."""
-        checked: Rules[Any] = Rules(**rules)
+    def retryable(self, name: str, *, persist: Persist = "retry_only", retry_on: Errors = (Exception,), never_retry: Errors = (),
+                  success_when: Optional[Callable[[Any], bool]] = None, policy: Optional[Policy] = None, lease: Seconds = 30.0,
+                  rethrow: bool = False) -> Decorator:
+        """Registers a handler, and returns a function that calls it now and stores it if it fails. Rules says what the arguments
+        mean."""
+        rules: Rules[Any] = Rules(persist, retry_on, never_retry, success_when, policy, lease, rethrow)
 
-        def register(function: Callable[..., Any]) -> Union[Retryable[Any], AsyncRetryable[Any]]:
-            self.add(Handler(name, judged(function, checked)))
+        def register(function: Callable[..., Any]) -> Union[Retryable[..., Any], AsyncRetryable[..., Any]]:
             kind = AsyncRetryable if inspect.iscoroutinefunction(function) else Retryable
-            named: Union[Retryable[Any], AsyncRetryable[Any]] = kind(lambda: self.client, name, function, checked)
+            named: Union[Retryable[..., Any], AsyncRetryable[..., Any]] = kind(lambda: self.client, name, function, rules, self.log)
+            self.add(Handler(name, judged(function, rules)))
             functools.update_wrapper(named, function)
             return named
-        return register
+        return cast(Decorator, register)
 
     def add(self, handler: Handler) -> None:
         if handler.name in self.handlers:

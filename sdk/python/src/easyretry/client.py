@@ -5,10 +5,11 @@ import asyncio
 import time
 import urllib.parse
 import uuid
+from dataclasses import replace
 from typing import Any, Dict, Iterable, Iterator, List
 
 from .daemon import Daemon, Pauses
-from .errors import Conflict, InDoubt, Unavailable
+from .errors import Conflict, InDoubt, Refused, Unauthorized, Unavailable
 from .outcome import Outcome
 from .submission import NewTask, Submitted
 
@@ -57,6 +58,10 @@ class Client:
             self.repeat(f"/v1/leases/{leased.id}/{outcome.verb}", outcome.body(leased.version), {})
         except Settled:
             pass
+        except Refused as error:
+            if isinstance(error, (Conflict, Unauthorized)) or outcome.result is None:
+                raise
+            self.settle(leased, replace(outcome, result=None))  # it may be the result that the daemon does not take
 
     def repeat(self, path: str, text: bytes, headers: Dict[str, str]) -> Dict[str, Any]:
         """Repeats while the daemon cannot be reached. Once a try was in doubt, so is every failure except a refusal."""

@@ -100,27 +100,26 @@ class Daemon:
         """The answer, a JSON object. `line` is a connection of the caller, which can then hang up. `limit` is the longest time
         for a request that is not worth the whole `timeout`."""
         until = time.monotonic() + min(wait + self.timeout, limit)
+        sent = self.token
         try:
-            return self.read(self.send(method, path, body, until, headers or {}, line))
+            return self.read(self.send(method, path, body, until, sent, headers or {}, line))
         except Unauthorized:
-            if not self.has_new_token():
+            if not self.has_token_after(sent):
                 raise
-            return self.read(self.send(method, path, body, until, headers or {}, line))
+            return self.read(self.send(method, path, body, until, self.token, headers or {}, line))
 
-    def has_new_token(self) -> bool:
-        """Whether the file of the token has another one by now, as after a rotation."""
+    def has_token_after(self, sent: str) -> bool:
+        """Whether there is another token than the one that was sent, as after a rotation: in its file by now, or because
+        another thread that was refused, too, has read the file before."""
         try:
-            fresh = self.read_token()
+            self.token = self.read_token() or self.token
         except ValueError:
-            return False
-        if not fresh or fresh == self.token:
-            return False
-        self.token = fresh
-        return True
+            pass
+        return self.token != sent
 
-    def send(self, method: str, path: str, body: Optional[bytes], until: float, more: Dict[str, str],
+    def send(self, method: str, path: str, body: Optional[bytes], until: float, token: str, more: Dict[str, str],
              own: Optional[Line]) -> Reply:
-        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json", **more}
+        headers = {"Authorization": f"Bearer {token}", "Accept": "application/json", **more}
         if body is not None:
             headers["Content-Type"] = "application/json"
         if self.namespace:

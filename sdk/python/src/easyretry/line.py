@@ -109,7 +109,7 @@ class Line:
     and `abort` may be called from another thread."""
 
     def __init__(self, address: Address) -> None:
-        self.connection = address.connection()
+        self.connection: Any = address.connection()  # not typed: its socket is replaced by a TimedSocket
         self.was_used = False  # it has carried a request, so the daemon may have closed it since
         self.was_sent = False  # the last request has begun to leave this process
         self.lock = threading.Lock()
@@ -120,10 +120,7 @@ class Line:
         `was_sent` then says whether the daemon may have got it."""
         self.was_sent = False
         if self.connection.sock is None:
-            self.connection.timeout = min(CONNECT_SECONDS, time_left(until))
-            self.connection.connect()
-            self.connection.sock = TimedSocket(self.connection.sock)
-            self.was_used = False
+            self.connect(until)
         self.connection.sock.until = until
         time_left(until)
         self.was_sent = True
@@ -142,6 +139,12 @@ class Line:
             self.close()
         self.was_used = True
         return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, data)
+
+    def connect(self, until: float) -> None:
+        self.connection.timeout = min(CONNECT_SECONDS, time_left(until))
+        self.connection.connect()
+        self.connection.sock = TimedSocket(self.connection.sock)
+        self.was_used = False
 
     def close(self) -> None:
         self.connection.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
 
@@ -20,6 +21,7 @@ from .task import Task
 from .watch import Watch
 
 MOST_A_LEASE = 1000
+SOONEST = 0.1  # seconds; a daemon does not answer earlier that there is nothing, unless it stops
 LAST_ANSWER = 2.0  # how long a stop waits for the answer to a poll, which may have tasks
 AFTER_CANCEL = 1.0  # how long handlers have to end after they were told to, when the worker stops
 
@@ -110,8 +112,10 @@ class Worker:
         room = self.room()
         if room > 0:
             try:
-                self.lease_and_begin(room)
-                self.poll_pauses.reset()
+                if self.lease_and_begin(room):
+                    self.poll_pauses.reset()
+                else:
+                    self.stopping.wait(self.poll_pauses.next())
             except EasyRetryError as error:
                 if not self.stopping.is_set():
                     pause = self.poll_pauses.next(error)
@@ -119,9 +123,13 @@ class Worker:
                     self.stopping.wait(pause)
         return True
 
-    def lease_and_begin(self, room: int) -> None:
-        for fields in self.poll(room):
+    def lease_and_begin(self, room: int) -> bool:
+        """False: the daemon has answered at once that there is nothing, and would do so again."""
+        asked = time.monotonic()
+        tasks = self.poll(room)
+        for fields in tasks:
             self.begin(fields)
+        return bool(tasks) or time.monotonic() - asked >= max(self.options.wait / 2, SOONEST)
 
     def room(self) -> int:
         """Places for new tasks. If there are only a few, more may be free in a moment, and then one request fills them all."""

@@ -1,4 +1,4 @@
--- Due tasks: by the due index, one lane after the other. A lane is a namespace and a shard (sql/lane.h). Two namespaces
+-- Due tasks: by the due index, one lane after the other. A lane is a namespace and a shard (params.h). Two namespaces
 -- may share one, so the namespace is compared as well.
 --
 -- A row whose version is out of range is corrupted or was edited manually. It is passed over: it could not be claimed,

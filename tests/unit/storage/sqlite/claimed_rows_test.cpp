@@ -1,4 +1,4 @@
-// The records of a claim are read after its commit; in between, others may have changed them.
+// The records of a claim are read after its commit. Meanwhile, other processes may have changed them.
 
 #include "storage/sqlite/reads.h"
 #include "support/endings.h"
@@ -24,7 +24,7 @@ class SqliteClaimedRows : public SqliteTest {
   Ticket ticket;
 };
 
-TEST_F(SqliteClaimedRows, AreGivenAsTheClaimLeftThem) {
+TEST_F(SqliteClaimedRows, AreReturnedAsTheClaimLeftThem) {
   const auto rows = read();
   ASSERT_THAT(rows, SizeIs(1));
   EXPECT_EQ(rows[0].info.version, ticket.version);
@@ -32,7 +32,7 @@ TEST_F(SqliteClaimedRows, AreGivenAsTheClaimLeftThem) {
   EXPECT_EQ(rows[0].locked_by, "worker");
 }
 
-TEST_F(SqliteClaimedRows, AreLeftOutWhereSomeoneChangedThem) {
+TEST_F(SqliteClaimedRows, AreLeftOutIfAnotherProcessChangedThem) {
   for (const char* change :
        {"version = version + 1", "status = 'PENDING'", "locked_by = 'another'", "locked_by = NULL"}) {
     by_hand("CREATE TABLE before AS SELECT * FROM retry_state");
@@ -43,7 +43,7 @@ TEST_F(SqliteClaimedRows, AreLeftOutWhereSomeoneChangedThem) {
   }
 }
 
-TEST_F(SqliteClaimedRows, AreLeftOutWhereTheTaskWasCancelled) {
+TEST_F(SqliteClaimedRows, AreLeftOutIfTheTaskWasCancelled) {
   must(store().end(test::endings({&ticket.id, 1}, {.tell = true})));
   EXPECT_THAT(read(), IsEmpty());
   must(store().end(test::endings({&ticket.id, 1})));

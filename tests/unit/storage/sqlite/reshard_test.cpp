@@ -115,7 +115,7 @@ TEST_F(SqliteReshard, APlanChangesNothing) {
   EXPECT_EQ(misnumbered(64), 0);
 }
 
-TEST_F(SqliteReshard, TheSameNumberIsNothingToDo) {
+TEST_F(SqliteReshard, TheSameNumberChangesNothing) {
   open();
   close();
   EXPECT_TRUE(reshard(64).nothing_to_do());

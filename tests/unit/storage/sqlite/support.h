@@ -65,7 +65,7 @@ class SqliteTest : public ::testing::Test {
   void close() { store_.reset(); }
   Store& store() { return *store_; }
 
-  // The message of an opening that is refused; empty if it opens.
+  // The error message if the store cannot be opened; otherwise empty.
   std::string refusal(const SqliteOptions& wanted) {
     return test::refusal<StoreError>([&] { open_sqlite(wanted, clock); });
   }

@@ -2,7 +2,7 @@
 import { ArrowLeft, PauseCircle } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useSearch } from 'wouter';
-import { useCluster, useHandlers, useMetrics, useSeries } from '../../api/queries';
+import { useHandlers, useMetrics } from '../../api/queries';
 import type { Handler } from '../../api/contract';
 import { listUrl } from '../../lib/filters';
 import { full } from '../../lib/numbers';
@@ -13,7 +13,8 @@ import { SeriesCharts } from '../../ui/series-charts';
 import { Time } from '../../ui/time';
 import { Ends, runTime } from './handlers-page';
 import { HandlerBadge } from './handler-badge';
-import { etaMs } from './recent';
+import { OldestDue } from './oldest-due';
+import { recentOf } from './recent';
 import { PauseButton } from './pause-button';
 
 export default function HandlerPage() {
@@ -40,8 +41,7 @@ export default function HandlerPage() {
 
 function View({ handler }: { handler: Handler }) {
   const { t, i18n } = useTranslation();
-  const late = useCluster().data?.late_handlers_ms?.[handler.name];
-  const eta = useEta(handler);
+  const eta = recentOf(handler)?.etaMs;
   const metrics = useMetrics().data ?? [];
   return (
     <>
@@ -85,7 +85,9 @@ function View({ handler }: { handler: Handler }) {
           </div>
           <div>
             <dt>{t('handlers.oldest')}</dt>
-            <dd>{late === undefined ? '–' : duration(late)}</dd>
+            <dd>
+              <OldestDue handler={handler.name} />
+            </dd>
           </div>
           <div>
             <dt>{t('handlers.eta')}</dt>
@@ -122,9 +124,4 @@ function View({ handler }: { handler: Handler }) {
       <SeriesCharts handler={handler.name} />
     </>
   );
-}
-
-function useEta(handler: Handler): number | undefined {
-  const series = useSeries('10s', handler.name).data;
-  return series && etaMs(series, handler.live);
 }

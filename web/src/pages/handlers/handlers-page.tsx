@@ -1,13 +1,13 @@
 // Every handler: who serves it, what waits, how it ends, how long it takes.
 import { Boxes } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { useCluster, useHandlers, useMetrics, useRecent } from '../../api/queries';
+import { useCluster, useHandlers, useMetrics } from '../../api/queries';
 import type { Handler } from '../../api/contract';
 import { quantile, type Sample } from '../../lib/metrics';
 import { full, percent, rate, short } from '../../lib/numbers';
 import { duration } from '../../lib/time';
 import { allEnds, troubleOf } from '../../lib/trouble';
-import { Badge, Empty, Given, PageHead, TextLink } from '../../ui/basics';
+import { Empty, Given, PageHead, TextLink } from '../../ui/basics';
 import { Loaded } from '../../ui/card';
 import { ShareBar } from '../../ui/meter';
 import { OUTCOME_TONES } from '../../ui/task-badge';
@@ -15,12 +15,13 @@ import { Circuits } from './circuits';
 import { Limits } from './limits';
 import { SetLimitButton } from './limit-actions';
 import { HandlerBadge } from './handler-badge';
+import { OldestDue } from './oldest-due';
 import { PauseButton } from './pause-button';
 import { recentOf } from './recent';
 
 const COLUMNS = ['name', 'status', 'live', 'oldest', 'rate', 'failing', 'eta', 'ended', 'p50', 'p99'];
 const NUMBERS = new Set(['live', 'oldest', 'rate', 'failing', 'eta', 'p50', 'p99']);
-const MOST_RECENT = 20; // each handler costs a request
+const RECENT = ['rate', 'failing', 'eta'];
 
 export default function HandlersPage() {
   const { t } = useTranslation();
@@ -37,39 +38,36 @@ export default function HandlersPage() {
               <p>{t('handlers.noneText')}</p>
             </Empty>
           ) : (
-            <div className="table-scroll">
-              <table className="table rows" aria-label={t('handlers.title')}>
-                <thead>
-                  <tr>
-                    {COLUMNS.map((name) => (
-                      <th
-                        key={name}
-                        className={NUMBERS.has(name) ? 'number' : ''}
-                        title={['rate', 'failing', 'eta'].includes(name) ? t('handlers.recent', { most: MOST_RECENT }) : undefined}
-                      >
-                        {t(`handlers.${name}`)}
+            <>
+              <div className="table-scroll">
+                <table className="table rows" aria-label={t('handlers.title')}>
+                  <thead>
+                    <tr>
+                      {COLUMNS.map((name) => (
+                        <th
+                          key={name}
+                          className={NUMBERS.has(name) ? 'number' : ''}
+                          title={RECENT.includes(name) ? t('handlers.recent') : undefined}
+                        >
+                          {t(`handlers.${name}`)}
+                        </th>
+                      ))}
+                      <th>
+                        <span className="unseen">{t('handlers.actions')}</span>
                       </th>
-                    ))}
-                    <th>
-                      <span className="unseen">{t('handlers.actions')}</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {[...all]
-                    .sort((a, b) => troubleOf(b, late[b.name] ?? 0) - troubleOf(a, late[a.name] ?? 0) || b.live - a.live)
-                    .map((handler, i) => (
-                      <Row
-                        key={handler.name}
-                        handler={handler}
-                        lateMs={late[handler.name]}
-                        metrics={metrics}
-                        asks={i < MOST_RECENT}
-                      />
-                    ))}
-                </tbody>
-              </table>
-            </div>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {[...all]
+                      .sort((a, b) => troubleOf(b, late[b.name] ?? 0) - troubleOf(a, late[a.name] ?? 0) || b.live - a.live)
+                      .map((handler) => (
+                        <Row key={handler.name} handler={handler} metrics={metrics} />
+                      ))}
+                  </tbody>
+                </table>
+              </div>
+              <p className="quiet-text">{t('handlers.recent')}</p>
+            </>
           )
         }
       </Loaded>
@@ -86,15 +84,12 @@ export function runTime(metrics: Sample[], handler: string, q: number): string {
 
 interface RowProps {
   handler: Handler;
-  lateMs: number | undefined;
   metrics: Sample[];
-  asks: boolean;
 }
 
-function Row({ handler, lateMs, metrics, asks }: RowProps) {
+function Row({ handler, metrics }: RowProps) {
   const { t } = useTranslation();
-  const series = useRecent(handler.name, asks).data;
-  const recent = series && recentOf(series, handler.live);
+  const recent = recentOf(handler);
   const url = `/handler?name=${encodeURIComponent(handler.name)}`;
   return (
     <tr data-row={handler.name}>
@@ -113,7 +108,7 @@ function Row({ handler, lateMs, metrics, asks }: RowProps) {
         {short(handler.live)}
       </td>
       <td className="number" data-label={t('handlers.oldest')}>
-        {lateMs === undefined ? '–' : lateMs > 30_000 ? <Badge tone="warn">{duration(lateMs)}</Badge> : duration(lateMs)}
+        <OldestDue handler={handler.name} />
       </td>
       <td className="number" data-label={t('handlers.rate')}>
         {recent ? `${rate(recent.perSecond)}/s` : '–'}

@@ -1,7 +1,5 @@
 // What the last ten minutes of a handler say: its pace, how much of it fails, when its backlog is worked off.
-import type { Series } from '../../api/contract';
-
-const RECENT_MS = 600_000;
+import type { Handler } from '../../api/contract';
 
 export interface Recent {
   perSecond: number; // tasks that ended
@@ -10,23 +8,15 @@ export interface Recent {
   etaMs: number | undefined; // undefined: the backlog does not shrink
 }
 
-// Undefined if nothing was measured yet.
-export function recentOf({ step_ms, series }: Series, live: number): Recent | undefined {
-  const steps = Math.max(1, Math.round(RECENT_MS / step_ms));
-  const sum = (values: (number | null)[] = []) => values.slice(-steps).reduce<number>((total, value) => total + (value ?? 0), 0);
-  const covered = Math.min(steps, series.succeeded?.length ?? 0) * step_ms;
-  if (covered === 0) return undefined;
-  const badly = sum(series.ended_badly);
-  const ended = sum(series.succeeded) + badly;
-  const shrinks = ended - sum(series.stored);
+// Undefined if nothing was measured: the daemon has just started, or counts this handler only in the sum of all.
+export function recentOf({ recent, live }: Pick<Handler, 'recent' | 'live'>): Recent | undefined {
+  if (!recent) return undefined;
+  const ended = recent.succeeded + recent.ended_badly;
+  const shrinks = ended - recent.stored;
   return {
-    perSecond: (ended * 1000) / covered,
+    perSecond: (ended * 1000) / recent.measured_ms,
     ended,
-    badly,
-    etaMs: live > 0 && shrinks > 0 ? (live / shrinks) * covered : undefined,
+    badly: recent.ended_badly,
+    etaMs: live > 0 && shrinks > 0 ? (live / shrinks) * recent.measured_ms : undefined,
   };
-}
-
-export function etaMs(series: Series, live: number): number | undefined {
-  return recentOf(series, live)?.etaMs;
 }

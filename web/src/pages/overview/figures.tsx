@@ -6,6 +6,7 @@ import { useCluster, useHandlers, useMetrics, useSeries } from '../../api/querie
 import type { Series, SeriesName } from '../../api/contract';
 import { rate, short } from '../../lib/numbers';
 import { sum } from '../../lib/metrics';
+import { stepsOf, sumOf } from '../../lib/series';
 import { duration } from '../../lib/time';
 import { Sparkline } from '../../ui/meter';
 
@@ -29,7 +30,6 @@ function Figure({ name, value, about, to, tone = 'accent', values }: FigureProps
 }
 
 const of = (series: Series | undefined, name: SeriesName) => series?.series[name] ?? [];
-const total = (values: (number | null)[]) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 
 export function Figures() {
   const { t } = useTranslation();
@@ -41,11 +41,13 @@ export function Figures() {
 
   const live = handlers.data?.reduce((sum, each) => sum + each.live, 0);
   const oldest = cluster.data?.late_handlers_ms && Math.max(0, ...Object.values(cluster.data.late_handlers_ms));
+  const allSearched = cluster.data?.late_handlers_complete !== false;
   const running = metrics.data && sum(metrics.data, 'easyretry_running_tasks');
   const succeeded = of(hour, 'succeeded').slice(-6);
-  const succeededRate = hour && succeeded.length ? (total(succeeded) * 1000) / (hour.step_ms * succeeded.length) : undefined;
-  const failing = hour && total(of(hour, 'failed_attempts'));
-  const ended = day && total(of(day, 'ended_badly'));
+  const steps = stepsOf(succeeded);
+  const succeededRate = hour && steps > 0 ? (sumOf(succeeded) * 1000) / (hour.step_ms * steps) : undefined;
+  const failing = hour && sumOf(of(hour, 'failed_attempts'));
+  const ended = day && sumOf(of(day, 'ended_badly'));
   const show = (value: number | undefined, format: (value: number) => string = short) =>
     value === undefined ? '–' : format(value);
 
@@ -55,9 +57,9 @@ export function Figures() {
       <Figure name={t('figures.running')} about={t('figures.runningAbout')} to="/tasks?state=running" value={show(running)} />
       <Figure
         name={t('figures.oldest')}
-        about={t('figures.oldestAbout')}
+        about={t(allSearched ? 'figures.oldestAbout' : 'handlers.notAllSearched')}
         to="/handlers"
-        value={oldest === 0 ? t('figures.nothingLate') : show(oldest, duration)}
+        value={oldest === 0 ? (allSearched ? t('figures.nothingLate') : '?') : show(oldest, (ms) => `${allSearched ? '' : '≥ '}${duration(ms)}`)}
         tone={oldest !== undefined && oldest > 30_000 ? 'warn' : 'accent'}
       />
       <Figure

@@ -3,11 +3,11 @@ import { Boxes } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useCluster, useHandlers } from '../../api/queries';
 import { short } from '../../lib/numbers';
-import { duration } from '../../lib/time';
 import { troubleOf } from '../../lib/trouble';
-import { Badge, Empty, Given, TextLink } from '../../ui/basics';
+import { Empty, Given, TextLink } from '../../ui/basics';
 import { Card, Loaded } from '../../ui/card';
 import { HandlerBadge } from '../handlers/handler-badge';
+import { OldestDue } from '../handlers/oldest-due';
 
 export function HandlersInTrouble() {
   const { t } = useTranslation();
@@ -45,13 +45,7 @@ export function HandlersInTrouble() {
                     </td>
                     <td className="number">{short(handler.live)}</td>
                     <td className="number">
-                      {late[handler.name] === undefined ? (
-                        '–'
-                      ) : late[handler.name]! > 30_000 ? (
-                        <Badge tone="warn">{duration(late[handler.name]!)}</Badge>
-                      ) : (
-                        duration(late[handler.name]!)
-                      )}
+                      <OldestDue handler={handler.name} />
                     </td>
                   </tr>
                 ))}

@@ -8,7 +8,7 @@ import { pageOf, useTaskList } from '../../api/more-queries';
 import { queryClient } from '../../api/queries';
 import { listUrl, parseFilters, toSearch, type ListKind } from '../../lib/filters';
 import { usePrefs } from '../../lib/prefs';
-import { useChanges } from '../../shell/live';
+import { useChanges, useRegularly } from '../../shell/live';
 import { useSession } from '../../shell/session';
 import { Button, Empty, PageHead, Segments, TextLink } from '../../ui/basics';
 import { Problem, Skeleton } from '../../ui/card';
@@ -20,6 +20,8 @@ import { SelectionBar } from './selection-bar';
 import { TaskTable } from './task-table';
 
 const MOST_SEARCHES = 20;
+const EVERY_MS = 10_000;
+const EVERY_SEARCH_MS = 120_000; // a search without an index costs the daemon up to 150 ms
 
 export default function ListPage({ kind }: { kind: ListKind }) {
   const search = useSearch();
@@ -143,6 +145,7 @@ function useNewer(
       .catch(() => undefined); // the next look will tell
   }, [selecting, pages, refetch, kind, filters, first]);
   useChanges(look);
+  useRegularly(query.data?.pages.some((page) => page.scanned) ? EVERY_SEARCH_MS : EVERY_MS, look);
 
   if (!waiting) return undefined;
   return () => {

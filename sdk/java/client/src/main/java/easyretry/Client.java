@@ -2,6 +2,8 @@ package easyretry;
 
 import easyretry.EasyRetryException.Conflict;
 import easyretry.EasyRetryException.InDoubt;
+import easyretry.EasyRetryException.Refused;
+import easyretry.EasyRetryException.Unauthorized;
 import easyretry.EasyRetryException.Unavailable;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -100,11 +102,22 @@ public class Client {
       repeat("/v1/leases/" + leased.id() + "/" + outcome.verb(), outcome.body(leased.version()), false);
     } catch (PerhapsOurs settled) {
       // An earlier try has arrived, or the lease was lost: in both cases there is nothing more to say.
+    } catch (Conflict | Unauthorized error) {
+      throw error;
+    } catch (Refused error) {
+      if (outcome.result() == null) {
+        throw error;
+      }
+      settle(leased, outcome.withoutResult()); // it may be the result that the daemon does not take
     }
   }
 
   public final Codec codec() {
     return settings.codec();
+  }
+
+  final System.Logger log() {
+    return settings.log();
   }
 
   final Daemon daemon() {

@@ -90,30 +90,33 @@ final class Daemon {
   }
 
   private Map<String, Object> ask(String path, HttpRequest.BodyPublisher body, Duration longest, Map<String, String> headers) {
+    String sent = token;
     try {
-      return read(send(path, body, longest, headers));
+      return read(send(path, body, longest, sent, headers));
     } catch (Unauthorized error) {
-      if (!hasNewToken()) {
+      if (!hasTokenAfter(sent)) {
         throw error;
       }
-      return read(send(path, body, longest, headers));
+      return read(send(path, body, longest, token, headers));
     }
   }
 
-  /** Whether the file of the token has another one by now, as after a rotation. */
-  private boolean hasNewToken() {
+  /**
+   * Whether there is another token than the one that was sent, as after a rotation: in its file by now, or because another thread
+   * that was refused, too, has read the file before.
+   */
+  private boolean hasTokenAfter(String sent) {
     try {
-      String fresh = settings.tokenFile().isEmpty() ? token : readToken();
-      boolean changed = !fresh.equals(token);
-      token = fresh;
-      return changed;
+      token = settings.tokenFile().isEmpty() ? token : readToken();
     } catch (IllegalArgumentException unreadable) {
-      return false;
+      // The one that is known may still be newer.
     }
+    return !token.equals(sent);
   }
 
-  private HttpResponse<byte[]> send(String path, HttpRequest.BodyPublisher body, Duration longest, Map<String, String> headers) {
-    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path)).header("Authorization", "Bearer " + token)
+  private HttpResponse<byte[]> send(String path, HttpRequest.BodyPublisher body, Duration longest, String bearer,
+      Map<String, String> headers) {
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path)).header("Authorization", "Bearer " + bearer)
         .header("Accept", "application/json");
     if (body != null) {
       request.POST(body).header("Content-Type", "application/json");
@@ -185,8 +188,11 @@ final class Daemon {
     if (code.equals("in_doubt")) {
       return new InDoubt(text, null, true);
     }
-    if (status == 429 || status >= 500 || code.equals("https_needed")) {
+    if (status == 429 || status == 503 || code.equals("https_needed")) {
       return new Unavailable(text, null);
+    }
+    if (status >= 500) {
+      return new InDoubt(text, null);
     }
     return switch (status) {
       case 401, 403 -> new Unauthorized(status, code, text);

@@ -14,12 +14,12 @@ final class Pauses {
     mostMs = most.toMillis();
   }
 
-  /** In milliseconds. What the daemon asks for is the least. */
+  /** In milliseconds. What the daemon asks for is the least. Null: it has said nothing. */
   long next(EasyRetryException error) {
     ThreadLocalRandom random = ThreadLocalRandom.current();
     double usual = Math.min(mostMs, FIRST_MS * (double) (1L << Math.min(tries++, 30)));
     double pause = usual * random.nextDouble(0.5, 1.0);
-    if (error.retryAfter() != null) {
+    if (error != null && error.retryAfter() != null) {
       pause = Math.max(pause, error.retryAfter().toMillis() * random.nextDouble(1.0, 1.1));
     }
     return Math.max(1, Math.round(pause));

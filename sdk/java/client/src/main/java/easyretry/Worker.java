@@ -19,6 +19,8 @@ import java.util.concurrent.TimeUnit;
  * settle; each handler that runs has one. All are daemon threads: a handler that never ends does not keep the process from ending.
  */
 final class Worker {
+  // A daemon does not answer earlier that there is nothing, unless it stops, and would then do so again and again.
+  private static final long SOONEST = TimeUnit.MILLISECONDS.toNanos(100);
   // A poll that has waited for so long has no tasks on their way, as far as one can tell: a due task is given out at once.
   private static final long LAST_ANSWER_MS = 2000;
   private static final long AFTER_CANCEL_MS = 1000; // how long handlers have to end after they were told to, when the worker stops
@@ -129,6 +131,10 @@ final class Worker {
     try {
       polledAt = Leases.now();
       List<?> tasks = poll(room);
+      if (tasks.isEmpty() && Leases.now() - polledAt < Math.max(settings.waiting().toNanos() / 2, SOONEST)) {
+        stopping.await(pollPauses.next(null), TimeUnit.MILLISECONDS);
+        return true;
+      }
       pollPauses.reset();
       tasks.forEach(this::begin);
     } catch (EasyRetryException error) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** The worker of bench/sdk.py: submits tasks in batches, then runs them with a handler that does nothing. */
 public final class BenchWorker {
@@ -19,9 +20,13 @@ public final class BenchWorker {
   public static void main(String[] arguments) throws Exception {
     int tasks = number("BENCH_TASKS");
     int batch = number("BENCH_BATCH");
+    AtomicInteger ran = new AtomicInteger();
     CountDownLatch left = new CountDownLatch(tasks);
     App app = new App(new Settings().concurrency(4 * batch).batch(batch));
     app.handler("bench.nothing", new Handler.Options("batches".equals(System.getenv("BENCH_SETTLE")), null), task -> {
+      if (ran.incrementAndGet() == tasks / 10) {
+        System.out.println(Json.write(Map.of("phase", "tenth")));
+      }
       left.countDown();
       return null;
     });

@@ -9,6 +9,7 @@ import easyretry.testing.Manual;
 import easyretry.testing.ManualTask;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -142,14 +143,119 @@ class DirectCallTest {
     assertTrue(manual.live().isEmpty());
   }
 
+  private Attempt outer(PersistStrategy persist, Callable<?> function) throws Exception {
+    return new DirectCall(app.client(), rules(persist), new NewTask("checkout")).run(function);
+  }
+
   @Test
-  void aNestedCallOnlyCallsTheFunction() throws Exception {
-    Attempt outer = call(rules(PersistStrategy.RETRY_ONLY), () -> call(rules(PersistStrategy.ALWAYS), FAILS));
-    assertEquals(Attempt.State.STORED, outer.state());
-    onlyLive();
-    app.handler("pay", task -> call(rules(PersistStrategy.RETRY_ONLY), FAILS));
+  void aCallInAFirstAttemptThatIsNotStoredIsLikeAnyOther() throws Exception {
+    for (PersistStrategy persist : List.of(PersistStrategy.RETRY_ONLY, PersistStrategy.ON_FAILURE, PersistStrategy.MANUAL,
+        PersistStrategy.NEVER)) {
+      for (PersistStrategy inner : List.of(PersistStrategy.RETRY_ONLY, PersistStrategy.ON_FAILURE, PersistStrategy.ALWAYS)) {
+        Attempt outer = outer(persist, () -> call(rules(inner), FAILS).state());
+        assertEquals(Attempt.State.STORED, outer.value(), persist + " around " + inner);
+        assertEquals("pay", onlyLive().handler());
+        manual.cancel(onlyLive().id());
+      }
+    }
+  }
+
+  @Test
+  void aCallInATaskOrInAnAttemptThatIsStoredOnlyCalls() throws Exception {
+    assertEquals(Attempt.State.STORED, outer(PersistStrategy.ALWAYS, () -> call(rules(PersistStrategy.ALWAYS), FAILS)).state());
+    assertEquals("checkout", onlyLive().handler());
+    app.handler("checkout", task -> call(rules(PersistStrategy.RETRY_ONLY), FAILS));
     manual.runNext();
     assertEquals(2, onlyLive().attempts());
+    manual.cancel(onlyLive().id());
+    assertEquals(Attempt.State.FAILED, outer(PersistStrategy.ALWAYS, () -> call(rules(PersistStrategy.ALWAYS), () -> "no").state())
+        .value());
+  }
+
+  @Test
+  void aCallInARetryOfNeverOnlyCalls() throws Exception {
+    List<Object> inner = new ArrayList<>();
+    Rules quick = rules(PersistStrategy.NEVER, Policy.attempts(2).backoff("fixed delay=1ms"));
+    assertThrows(IOException.class, () -> new DirectCall(app.client(), quick, new NewTask("checkout")).run(() -> {
+      inner.add(call(rules(PersistStrategy.RETRY_ONLY), FAILS).state());
+      throw new IOException("so that there is a retry");
+    }));
+    assertEquals(List.of(Attempt.State.STORED), inner);
+    onlyLive();
+  }
+
+  /** Stores, and cannot be told how a call has ended. */
+  private static final class Refusing extends Client {
+    private final EasyRetryException trouble;
+
+    Refusing(EasyRetryException trouble, Said said) {
+      super(new Settings().url("http://127.0.0.1:1").log(said));
+      this.trouble = trouble;
+    }
+
+    @Override
+    public Submitted submit(NewTask task) {
+      return new Submitted("1", "k", true, 1);
+    }
+
+    @Override
+    public void settle(Submitted leased, Outcome outcome) {
+      throw trouble;
+    }
+  }
+
+  private static Attempt refused(EasyRetryException trouble, PersistStrategy persist, Callable<?> function) throws Exception {
+    Said said = new Said();
+    try {
+      return new DirectCall(new Refusing(trouble, said), rules(persist), new NewTask("pay")).run(function);
+    } finally {
+      assertTrue(said.lines.size() == 1 && said.lines.get(0).contains("may run again"), said.lines.toString());
+    }
+  }
+
+  @Test
+  void theValueOfASuccessThatCannotBeReportedReachesTheCaller() throws Exception {
+    for (EasyRetryException trouble : List.of(new EasyRetryException.Conflict(409, "lease_lost", "the lease expired"),
+        new EasyRetryException.Unavailable("no daemon", null), new EasyRetryException.InDoubt("no answer", null))) {
+      assertEquals("paid", refused(trouble, PersistStrategy.ALWAYS, () -> "paid").value());
+    }
+  }
+
+  @Test
+  void aFailureWhoseEndCannotBeReportedReachesTheCallerAsItIs() throws Exception {
+    EasyRetryException lost = new EasyRetryException.Conflict(409, "lease_lost", "the lease expired");
+    for (PersistStrategy persist : List.of(PersistStrategy.ALWAYS, PersistStrategy.ON_FAILURE)) {
+      assertThrows(IllegalStateException.class, () -> refused(lost, persist, REFUSES));
+      assertEquals(Attempt.State.STORED, refused(lost, persist, FAILS).state());
+    }
+  }
+
+  @Test
+  void anInterruptIsNoFailure() throws Exception {
+    for (PersistStrategy persist : PersistStrategy.values()) {
+      AtomicInteger calls = new AtomicInteger();
+      assertThrows(InterruptedException.class, () -> call(rules(persist), () -> {
+        calls.incrementAndGet();
+        throw new InterruptedException();
+      }));
+      assertTrue(Thread.interrupted(), "whoever interrupted this thread wants it to end");
+      assertEquals(1, calls.get());
+      if (persist == PersistStrategy.ALWAYS) { // a worker takes over when its lease has expired
+        assertEquals(0, onlyLive().attempts());
+        manual.cancel(onlyLive().id());
+      }
+      assertTrue(manual.live().isEmpty(), persist.toString());
+    }
+  }
+
+  @Test
+  void anInterruptEndsThePauseBetweenAttemptsWithTheirFailure() {
+    Rules slow = rules(PersistStrategy.NEVER, Policy.attempts(2).backoff("fixed delay=60s"));
+    assertThrows(IOException.class, () -> call(slow, () -> {
+      Thread.currentThread().interrupt();
+      throw new IOException("gateway down");
+    }));
+    assertTrue(Thread.interrupted());
   }
 
   @Test

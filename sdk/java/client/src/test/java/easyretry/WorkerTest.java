@@ -26,9 +26,11 @@ import org.junit.jupiter.api.Test;
 class WorkerTest {
   private final Queue<String> tasks = new ConcurrentLinkedQueue<>();
   private final List<String> settled = new CopyOnWriteArrayList<>(); // paths and bodies
+  private final List<Long> polls = new CopyOnWriteArrayList<>();
   private final AtomicInteger asked = new AtomicInteger(); // how often the state of a task
   private final CountDownLatch over = new CountDownLatch(1);
   private volatile boolean renewalsHang;
+  private volatile CountDownLatch pollsAnswered = new CountDownLatch(0);
   private HttpServer server;
   private App app;
 
@@ -62,6 +64,8 @@ class WorkerTest {
     try {
       switch (path) {
         case "/v1/leases" -> {
+          polls.add(System.nanoTime());
+          pollsAnswered.await(60, TimeUnit.SECONDS);
           String task = tasks.poll();
           over.await(task == null ? 20 : 0, TimeUnit.MILLISECONDS);
           return "{\"tasks\":[" + (task == null ? "" : task) + "]}";
@@ -150,6 +154,42 @@ class WorkerTest {
     give("h");
     app.start();
     RealDaemon.until("both are settled", () -> settled.size() == 2);
+  }
+
+  @Test
+  void aDaemonThatAnswersAPollAtOnceIsNotAskedWithoutPauses() throws Exception {
+    app(Duration.ofMinutes(1));
+    for (Duration waiting : List.of(Duration.ZERO, Duration.ofSeconds(20))) { // or the daemon closes its queue, because it stops
+      polls.clear();
+      App polling = new App(app.settings().waiting(waiting).mostPause(Duration.ofMillis(400)));
+      CountDownLatch ran = new CountDownLatch(1);
+      polling.action("h", Object.class, nothing -> ran.countDown());
+      try (polling) {
+        polling.start();
+        RealDaemon.until("it polls", () -> polls.size() >= 6);
+        long ms = TimeUnit.NANOSECONDS.toMillis(polls.get(5) - polls.get(0));
+        assertTrue(ms > 500, ms + " ms; it pauses for 100, 200, 400, 400 and 400 ms, of which half may be missing");
+        give("h");
+        assertTrue(ran.await(60, TimeUnit.SECONDS));
+      }
+    }
+  }
+
+  @Test
+  void aTaskThatFallsDueAsTheLastPollIsClosedIsLeftToItsLease() throws Exception {
+    CountDownLatch due = new CountDownLatch(1);
+    pollsAnswered = due;
+    List<String> ran = new CopyOnWriteArrayList<>();
+    app(Duration.ofMinutes(1)).handler("h", task -> ran.add(task.id()));
+    app.start();
+    RealDaemon.until("it polls", () -> polls.size() == 1);
+    app.stop(); // closes the connection, because no answer comes
+    give("h");
+    due.countDown();
+    RealDaemon.until("the daemon has given it out", tasks::isEmpty);
+    assertEquals(List.of(), ran, "nobody is there to run it");
+    assertEquals(List.of(), settled, "or to hand it back: it runs when its lease has expired");
+    assertEquals(1, polls.size());
   }
 
   @Test

@@ -58,9 +58,15 @@ class Payments {
     told.add(order.id() + ": " + error);
   }
 
-  @Retryable("payment.outer")
+  @Retryable(value = "payment.outer", persistStrategy = PersistStrategy.ALWAYS)
   public String outer(Order order) throws IOException {
     return self.pay(order).text();
+  }
+
+  @Retryable(persistStrategy = PersistStrategy.NEVER, maxAttempts = 1)
+  public String around(Order order) throws IOException {
+    Receipt receipt = self.pay(order);
+    return receipt == null ? "later" : receipt.text();
   }
 
   @Retryable(persistStrategy = PersistStrategy.NEVER, maxAttempts = 3, backoff = "fixed delay=1ms")

@@ -153,6 +153,10 @@ class StarterTest {
       assertEquals(List.of("payment.outer"), manual.live().stream().map(task -> task.handler()).toList());
       assertEquals(1, manual.runAll());
       assertEquals("paid 45", manual.ended().get(1).result());
+      target().failuresLeft.set(1);
+      assertEquals("later", payments.around(order("47")));
+      assertEquals(List.of("payment.pay"), manual.live().stream().map(task -> task.handler()).toList());
+      assertEquals(1, manual.runAll());
       target().calls.set(0);
       assertEquals(7, payments.lookUp());
       assertEquals(3, target().calls.get());

@@ -1,0 +1,334 @@
+// Shell completion and the manual page. Both are generated from the commands and options that CLI11 knows, so they are
+// never out of date.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <easyretry/version.h>
+
+#include "command_line.h"
+#include "commands.h"
+
+namespace easyretry::app {
+namespace {
+
+struct CommandOption {
+  std::vector<std::string> names{};  // "-h", "--help"; empty for a positional argument
+  std::string argument{};            // "ID", for a positional argument
+  std::string description{};
+  bool takes_value = false;
+  std::vector<std::string> values{};  // empty if they are not known
+  bool required = false;
+};
+
+struct Command {
+  std::string path;  // "easyretry tasks list"
+  std::string name;  // "list"
+  std::string description;
+  std::vector<CommandOption> options{};
+  std::vector<Command> commands{};
+};
+
+CommandOption option_of(const CLI::Option& option) {
+  CommandOption made;
+  for (const std::string& name : option.get_snames()) made.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) made.names.push_back("--" + name);
+  if (made.names.empty()) made.argument = option.get_name(true);
+  made.description = option.get_description();
+  made.takes_value = option.get_items_expected_max() != 0;  // the type of a flag has a size as well
+  made.values = known_values(option);
+  made.required = option.get_required();
+  return made;
+}
+
+Command build(const CLI::App& app, const std::string& above) {
+  Command command{above + app.get_name(), app.get_name(), app.get_description()};
+  for (const CLI::Option* option : app.get_options()) command.options.push_back(option_of(*option));
+  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
+    command.commands.push_back(build(*below, command.path + " "));
+  }
+  return command;
+}
+
+void collect(const Command& command, std::vector<const Command*>& all) {
+  all.push_back(&command);
+  for (const Command& below : command.commands) collect(below, all);
+}
+
+Command command_tree(const CLI::App& app) {
+  return build(app, "");
+}
+
+// The command itself and all its subcommands, in the order of the help.
+std::vector<const Command*> all_of(const Command& command) {
+  std::vector<const Command*> all;
+  collect(command, all);
+  return all;
+}
+
+// In single quotes; `escaped` replaces a single quote inside.
+std::string quoted(std::string_view text, std::string_view escaped) {
+  std::string made = "'";
+  for (const char c : text) c == '\'' ? made.append(escaped) : made.append(1, c);
+  return made + "'";
+}
+
+std::string in_posix_quotes(std::string_view text) {
+  return quoted(text, R"('\'')");
+}
+
+// 'easyretry tasks'|'easyretry tasks list': the commands that the next word may complete.
+std::string places_below(const Command& root, std::string_view between) {
+  std::string places;
+  for (const Command* command : all_of(root)) {
+    if (command == &root) continue;
+    places.append(places.empty() ? "" : between).append("'" + command->path + "'");
+  }
+  return places;
+}
+
+std::string words_of(const Command& command) {
+  std::string words;
+  for (const Command& below : command.commands) words += below.name + " ";
+  for (const CommandOption& option : command.options) {
+    for (const std::string& name : option.names) words += name + " ";
+    if (option.names.empty()) words += fmt::format("{} ", fmt::join(option.values, " "));
+  }
+  return words;
+}
+
+std::string options_with_values(const Command& command) {
+  std::string words = " ";
+  for (const CommandOption& option : command.options) {
+    for (const std::string& name : option.names) words += option.takes_value ? name + " " : "";
+  }
+  return words;
+}
+
+// A case for each option with known values: 'easyretry tasks list --state') choices='pending running' ;;
+std::string choices_of(const Command& root, std::string_view open, std::string_view close) {
+  std::string cases;
+  for (const Command* command : all_of(root)) {
+    for (const CommandOption& option : command->options) {
+      if (option.values.empty()) continue;
+      for (const std::string& name : option.names) {
+        cases += fmt::format("    '{} {}') choices={}{}{} ;;\n", command->path, name, open,
+                             fmt::join(option.values, " "), close);
+      }
+    }
+  }
+  return cases;
+}
+
+// "name:description", the format of zsh's _describe.
+std::string described(std::string name, std::string_view description) {
+  for (auto colon = name.find(':'); colon != std::string::npos; colon = name.find(':', colon + 2))
+    name.insert(colon, "\\");
+  return in_posix_quotes(fmt::format("{}:{}", name, description)) + " ";
+}
+
+std::string bash_completion(const Command& root) {
+  std::string cases;
+  for (const Command* command : all_of(root)) {
+    cases += fmt::format("    '{}') words='{}' values='{}' ;;\n", command->path, words_of(*command),
+                         options_with_values(*command));
+  }
+  return fmt::format(R"(# Generated by `{0} completion bash`. To load it: source <({0} completion bash)
+_{0}() {{
+  local place={0} word words values choices=
+  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+    case "$place $word" in {1}) place="$place $word" ;; esac
+  done
+  case "$place" in
+{2}  esac
+  case "$place ${{COMP_WORDS[COMP_CWORD-1]}}" in
+{3}  esac
+  COMPREPLY=()
+  if [[ $choices ]]; then COMPREPLY=($(compgen -W "$choices" -- "${{COMP_WORDS[COMP_CWORD]}}")); return; fi
+  if [[ $values == *" ${{COMP_WORDS[COMP_CWORD-1]}} "* ]]; then return; fi
+  COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
+}}
+complete -o default -F _{0} {0}
+)",
+                     root.name, places_below(root, "|"), cases, choices_of(root, "'", "'"));
+}
+
+std::string zsh_completion(const Command& root) {
+  std::string cases;
+  for (const Command* command : all_of(root)) {
+    std::string commands;
+    std::string options;
+    for (const Command& below : command->commands) commands += described(below.name, below.description);
+    for (const CommandOption& option : command->options) {
+      for (const std::string& name : option.names) options += described(name, option.description);
+      if (!option.names.empty()) continue;
+      for (const std::string& value : option.values) commands += described(value, option.description);
+    }
+    cases += fmt::format("    '{}') commands=({}); options=({}); values='{}' ;;\n", command->path, commands, options,
+                         options_with_values(*command));
+  }
+  return fmt::format(R"(#compdef {0}
+# Generated by `{0} completion zsh`. To load it: source <({0} completion zsh)
+_{0}() {{
+  local place={0} word values
+  local -a commands options choices
+  for word in ${{words[2,CURRENT-1]}}; do
+    case "$place $word" in ({1}) place="$place $word" ;; esac
+  done
+  case "$place" in
+{2}  esac
+  case "$place ${{words[CURRENT-1]}}" in
+{3}  esac
+  if (( $#choices )); then compadd -a choices; return; fi
+  if [[ $values == *" ${{words[CURRENT-1]}} "* ]]; then _files; return; fi
+  _describe command commands
+  _describe -o option options
+}}
+if [[ $funcstack[1] == _{0} ]]; then _{0} "$@"; else compdef _{0} {0}; fi
+)",
+                     root.name, places_below(root, "|"), cases, choices_of(root, "(", ")"));
+}
+
+std::string fish_completion(const Command& root) {
+  const auto fish_quoted = [](std::string_view text) { return quoted(text, R"(\')"); };
+  std::string script = fmt::format(R"(# Generated by `{0} completion fish`. To load it: {0} completion fish | source
+function __{0}_at
+  set -l place {0}
+  for word in (commandline -opc)[2..-1]
+    switch "$place $word"
+      case {1}
+        set place "$place $word"
+    end
+  end
+  test "$place" = "$argv"
+end
+)",
+                                   root.name, places_below(root, " "));
+  for (const Command* command : all_of(root)) {
+    const std::string here = fmt::format("complete -c {0} -n '__{0}_at {1}'", root.name, command->path);
+    for (const Command& below : command->commands) {
+      script += fmt::format("{} -f -a {} -d {}\n", here, below.name, fish_quoted(below.description));
+    }
+    for (const CommandOption& option : command->options) {
+      const std::string values = fish_quoted(fmt::format("{}", fmt::join(option.values, " ")));
+      if (option.names.empty() && !option.values.empty()) script += fmt::format("{} -f -a {}\n", here, values);
+      if (option.names.empty()) continue;
+      script += here;
+      for (const std::string& name : option.names) {
+        script += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      }
+      const std::string value = !option.takes_value ? "" : option.values.empty() ? " -r" : " -x -a " + values;
+      script += fmt::format("{} -d {}\n", value, fish_quoted(option.description));
+    }
+  }
+  return script;
+}
+
+std::string script_for(const std::string& shell, const CLI::App& app) {
+  const Command root = command_tree(app);
+  if (shell == "bash") return bash_completion(root);
+  return shell == "zsh" ? zsh_completion(root) : fish_completion(root);
+}
+
+}  // namespace
+
+void add_completion_command(CLI::App& app) {
+  auto* command = app.add_subcommand("completion", "Prints a shell completion script");
+  auto shell = std::make_shared<std::string>();
+  one_of(command->add_option("shell", *shell, "The shell"), {"bash", "zsh", "fish"})->required();
+  command->callback([shell, &app] { fmt::print("{}", script_for(*shell, app)); });
+}
+
+namespace {
+
+// Escapes the characters that have a meaning in roff: backslash, hyphen, and a leading dot or quote.
+std::string roff(std::string_view text) {
+  std::string made;
+  for (const char c : text) {
+    if (c == '\\')
+      made += "\\e";
+    else if (c == '-')
+      made += "\\-";
+    else
+      made += c;
+  }
+  return made.starts_with('.') || made.starts_with('\'') ? "\\&" + made : made;
+}
+
+// A longer list of values cannot be broken into lines there. It follows the description instead.
+constexpr std::size_t kLongestHeading = 40;
+
+std::string heading(const CommandOption& option) {
+  std::string names;
+  for (const std::string& name : option.names) names += (names.empty() ? "" : ", ") + ("\\fB" + roff(name)) + "\\fR";
+  if (option.names.empty()) return "\\fI" + roff(option.argument) + "\\fR";
+  if (!option.takes_value) return names;
+  const std::string values = fmt::format("{}", fmt::join(option.values, "|"));
+  const bool fits = !values.empty() && values.size() <= kLongestHeading;
+  return names + " \\fI" + (fits ? roff(values) : "VALUE") + "\\fR";
+}
+
+std::string section(const Command& command) {
+  std::string text = fmt::format(".SS {}\n{}\n", roff(command.path), roff(command.description));
+  for (const CommandOption& option : command.options) {
+    if (!option.names.empty() && option.names.back() == "--help") continue;
+    const std::string values = fmt::format("{}", fmt::join(option.values, ", "));
+    const bool listed = values.size() > kLongestHeading;
+    text += fmt::format(".TP\n{}\n{}{}{}\n", heading(option), roff(option.description),
+                        listed ? ": " + roff(values) : "", option.required ? " (required)" : "");
+  }
+  return text;
+}
+
+std::string manual(const Command& root) {
+  std::string commands;
+  for (const Command* command : all_of(root)) {
+    if (command != &root) commands += section(*command);
+  }
+  return fmt::format(R"(.\" Generated by `{0} manual`.
+.TH {1} 1 "" "{0} {2}" "User commands"
+.SH NAME
+{0} \- stores failed calls and retries them
+.SH SYNOPSIS
+.B {0}
+.I COMMAND
+.RI [ OPTION ]...
+.SH DESCRIPTION
+{3}
+.SH COMMANDS
+Each command explains its options with \fB\-\-help\fR.
+{4}.SH ENVIRONMENT
+.TP
+.B EASYRETRY_TOKEN
+The token to send to a daemon.
+.TP
+.BR EASYRETRY_STORE ", " EASYRETRY_WORKERS " and so on"
+Override the keys of the configuration, in capitals.
+.TP
+.B NO_COLOR
+Turns off colours on a terminal.
+.SH FILES
+.TP
+.I easyretry.yaml
+The default configuration file.
+.TP
+.I easyretry.tokens
+The hashes of the tokens that a daemon accepts.
+.SH EXIT STATUS
+0 on success, 1 on failure, 2 if the command line was invalid.
+)",
+                     root.name, "EASYRETRY", EASYRETRY_VERSION, roff(root.description), commands);
+}
+
+}  // namespace
+
+void add_manual_command(CLI::App& app) {
+  auto* command = app.add_subcommand("manual", "Prints this program's manual page: easyretry manual | man -l -");
+  command->callback([&app] { fmt::print("{}", manual(command_tree(app))); });
+}
+
+}  // namespace easyretry::app
