@@ -245,7 +245,8 @@ std::vector<Verb> EachExchange::upkeep() {
        [this] {
          if (GetParam() == ServerKind::redis) return;
          test::connect_plainly(GetParam(), test::shared_server_port(GetParam()), database_.name())
-             ->run("INSERT INTO retry_inbox (method_name, params_json) VALUES ('of the inbox', '[]')");
+             ->run(
+                 "INSERT INTO retry_inbox (namespace, method_name, params_json) VALUES ('shop', 'of the inbox', '[]')");
        },
        [this] { return live(); }},
       {"split", Kind::changes, [](Store& store) { return answer_of(store.split({.tables = 2})); }},
