@@ -80,6 +80,11 @@ struct CuttingProxy::Rules {
   std::optional<std::size_t> until_cut_to_client;
   bool for_good = false;  // a cut is
   std::string lose_reply_to;
+  struct Loss {
+    std::size_t exchanges;  // before it
+    Lost what;
+  };
+  std::optional<Loss> loss;
   double lose_probability = 0;
   std::chrono::milliseconds latency{0};
   std::optional<Direction> frozen;
@@ -156,13 +161,16 @@ class CuttingProxy::Connection {
     if (flow.ended) return;
     bytes.resize(static_cast<std::size_t>(got));
     flow.direction == Direction::to_server ? look_at_request(bytes, rules) : look_at_reply(rules);
-    if (losing_ && flow.direction == Direction::to_client) return;
+    if (over_ || (losing_ && flow.direction == Direction::to_client)) return;
     flow.waiting += bytes.size();
     flow.chunks.push_back({Clock::now() + rules.latency, std::move(bytes)});
   }
 
   void look_at_request(const std::string& bytes, Rules& rules) {
-    asked_ = true;
+    if (!std::exchange(asked_, true) && rules.loss && rules.loss->exchanges-- == 0) {
+      (rules.loss->what == Lost::request ? over_ : losing_) = true;
+      rules.loss.reset();
+    }
     if (rules.lose_reply_to.empty()) return;
     seen_ += bytes;
     if (seen_.find(rules.lose_reply_to) != std::string::npos) {
@@ -290,6 +298,16 @@ void CuttingProxy::lose_reply_to(std::string text) {
 
 void CuttingProxy::lose_replies(double probability) {
   order([&] { rules_->lose_probability = probability; });
+}
+
+void CuttingProxy::lose_after(std::size_t exchanges, Lost what) {
+  order([&] { rules_->loss = Rules::Loss{exchanges, what}; });
+}
+
+bool CuttingProxy::take_back_loss() {
+  bool there = false;
+  order([&] { there = std::exchange(rules_->loss, std::nullopt).has_value(); });
+  return there;
 }
 
 void CuttingProxy::freeze() {

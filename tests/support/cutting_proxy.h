@@ -17,6 +17,12 @@ namespace easyretry::test {
 
 enum class Direction { to_server, to_client };
 
+// Of an exchange: what a client sends, until the server's next byte.
+enum class Lost {
+  request,  // the server does not get it
+  reply,    // the server has done everything it was sent
+};
+
 class CuttingProxy {
  public:
   static constexpr const char* kLoopback = "127.0.0.1";
@@ -46,6 +52,11 @@ class CuttingProxy {
   // The same for any request, with this probability. The dice of a connection come from the seed and its number, and
   // are thrown once for each reply, however many packets it takes.
   void lose_replies(double probability);
+  // Once: after that many exchanges of all connections, the next one is lost, and its connection is cut. For clients
+  // that wait for a reply before they send more.
+  void lose_after(std::size_t exchanges, Lost what);
+  // False: there was nothing to take back, because an exchange was lost.
+  bool take_back_loss();
 
   // A black hole: connections stay, new ones are not answered, nothing passes until thaw().
   void freeze();
