@@ -207,7 +207,7 @@ std::string clock_text(TimePoint time) {
   return {text.data(), size};
 }
 
-Colour colour_of_kind(const std::string& kind) {
+Colour event_colour(const std::string& kind) {
   if (kind == "succeeded") return Colour::green;
   if (kind == "gave_up" || kind == "quarantined" || kind == "parked" || kind == "gap") return Colour::red;
   if (kind == "attempt_failed" || kind == "callback_failed" || kind == "lease_lost" || kind == "cancelled") {
@@ -237,7 +237,7 @@ std::string event_line(const nlohmann::json& event, const Terminal& terminal) {
   const TimePoint time =
       at.empty() ? std::chrono::floor<Millis>(std::chrono::system_clock::now()) : base::parse_time(at);
   std::string line = coloured(terminal, Colour::faint, clock_text(time)) + "  " +
-                     coloured(terminal, colour_of_kind(kind), fmt::format("{:<{}}", kind, kKindWidth));
+                     coloured(terminal, event_colour(kind), fmt::format("{:<{}}", kind, kKindWidth));
   if (event.contains("task")) add_task(line, event["task"]);
   add(line, event.value("table", ""));
   add(line, event.value("message", ""));

@@ -22,7 +22,7 @@ using http::Method;
 
 constexpr std::size_t kMostHandlersALease = 1000;
 constexpr std::int64_t kMostALease = 1000;
-constexpr Millis kLongestWait{60'000};
+constexpr Millis kLongestWorkWait{60'000};
 // Tasks are claimed only on request, so even a request without a wait needs the time of a claim.
 constexpr Millis kShortestWait{200};
 
@@ -143,7 +143,7 @@ void lease(ApiThreads& threads, const Call& call, const http::Respond& respond) 
   LeaseQueue::Request ask;
   ask.handlers = fields.texts("handlers", kMostHandlersALease);
   ask.most = static_cast<std::size_t>(fields.number("max", 1, 1, kMostALease));
-  const Millis wait = std::max(kShortestWait, fields.millis("wait_ms", kLongestWait).value_or(Millis{0}));
+  const Millis wait = std::max(kShortestWait, fields.millis("wait_ms", kLongestWorkWait).value_or(Millis{0}));
   const LeaseTerms terms{fields.millis("lease_ms", kLongestLease), fields.flag("judges", false)};
   const auto tells = fields.texts("tells", kMostHandlersALease);
   fields.end();

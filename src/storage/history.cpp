@@ -6,7 +6,7 @@
 namespace easyretry::storage {
 namespace {
 
-constexpr std::string_view kPrefix = "retry_task_history_";
+constexpr std::string_view kHistoryPrefix = "retry_task_history_";
 
 }  // namespace
 
@@ -46,12 +46,12 @@ bool keeps(History history, const task::Settlement& settlement) {
 }
 
 std::string history_table(TimePoint finished) {
-  return std::string{kPrefix} + to_string(period_at(PeriodLength::month, finished));
+  return std::string{kHistoryPrefix} + to_string(period_at(PeriodLength::month, finished));
 }
 
 std::optional<Period> month_of_history_table(std::string_view table) {
-  if (!table.starts_with(kPrefix)) return std::nullopt;
-  return parse_period(PeriodLength::month, table.substr(kPrefix.size()));
+  if (!table.starts_with(kHistoryPrefix)) return std::nullopt;
+  return parse_period(PeriodLength::month, table.substr(kHistoryPrefix.size()));
 }
 
 bool overlaps(Period period, const TimeRange& range) {
