@@ -134,16 +134,19 @@ class Polls(Case):
     def test_a_daemon_that_answers_a_poll_at_once_is_not_asked_without_pauses(self):
         for options in ({"wait": 0}, {"wait": 20}):  # what the worker asks for; or the daemon closes its queue, because it stops
             with self.subTest(options):
-                played, at = self.play(), []
-                answer = played.answer
-                played.answer = lambda path, body: at.append(time.monotonic()) or ({"tasks": []} if not played.tasks else answer(path, body))
-                app, ran = self.app(played, most_pause=0.4, **options), threading.Event()
-                app.handler("h")(ran.set)
-                app.start()
-                until(lambda: len(at) >= 6, 30)
-                self.assertGreater(at[5] - at[0], 0.5, "100, 200, 400, 400 and 400 ms, of which half may be missing")
-                played.tasks = [{"id": "1", "version": 1, "attempts": 1, "handler": "h", "args": []}]
-                self.assertTrue(ran.wait(20))
+                self.check_pauses(**options)
+
+    def check_pauses(self, **options):
+        played, at = self.play(), []
+        answer = played.answer
+        played.answer = lambda path, body: at.append(time.monotonic()) or ({"tasks": []} if not played.tasks else answer(path, body))
+        app, ran = self.app(played, most_pause=0.4, **options), threading.Event()
+        app.handler("h")(ran.set)
+        app.start()
+        until(lambda: len(at) >= 6, 30)
+        self.assertGreater(at[5] - at[0], 0.5, "100, 200, 400, 400 and 400 ms, of which half may be missing")
+        played.tasks = [{"id": "1", "version": 1, "attempts": 1, "handler": "h", "args": []}]
+        self.assertTrue(ran.wait(20))
 
 
 class Timeouts(Case):
