@@ -20,5 +20,6 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: { proxy: { '/v1': pass, '/metrics': pass } },
-  test: { include: ['tests/unit/**/*.test.ts'] },
+  // The limit ends what hangs, not what is slow on a busy machine.
+  test: { include: ['tests/unit/**/*.test.ts'], testTimeout: 60_000 },
 });
