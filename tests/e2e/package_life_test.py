@@ -175,8 +175,8 @@ class Started(InRoot):
         super().setUp()
         self.apt("install", "systemd", "curl")
         for package in (self.debs["easyretry"], self.newer["easyretry"]):
-            shutil.copy(package, self.root / "tmp")
-            self.apt("install", "--download-only", f"/tmp/{package.name}")  # it has no network when it runs
+            shutil.copy(package, self.root / "opt")  # systemd empties /tmp
+            self.apt("install", "--download-only", f"/opt/{package.name}")  # it has no network when it runs
         self.booted = BootedRoot(self.root)
         self.addCleanup(self.booted.end)
         until(self.booted.state, seconds=180, what="systemd has not started everything")
@@ -185,7 +185,7 @@ class Started(InRoot):
         return self.booted.inside("env", "DEBIAN_FRONTEND=noninteractive", *words)
 
     def install_there(self, package):
-        self.there("apt-get", "-y", "-qq", "--no-install-recommends", "install", f"/tmp/{package.name}")
+        self.there("apt-get", "-y", "-qq", "--no-install-recommends", "install", f"/opt/{package.name}")
 
     def curl(self, *words):
         return self.there("curl", "--silent", "--show-error", *words)

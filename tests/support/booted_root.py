@@ -22,9 +22,13 @@ mount -t tmpfs -o mode=755 tmpfs run
 mount -t tmpfs -o mode=755 tmpfs dev
 for device in null zero full random urandom tty; do touch dev/$device && mount --bind /dev/$device dev/$device; done
 mkdir dev/pts dev/shm
+mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts dev/pts
+ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
 ip link set lo up
-exec chroot . /usr/bin/env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --log-target=null --show-status=no
+# Not chroot: the kernel permits no user namespaces in it, which units ask for.
+pivot_root . mnt
+exec chroot . sh -c 'umount -l /mnt && exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --show-status=no'
 """
 
 
