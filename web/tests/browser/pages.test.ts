@@ -108,7 +108,7 @@ test.describe('in Chinese', () => {
     const page = await open('/');
     const verdict = page.getByRole('region', { name: '诊断' });
     await expect(verdict).toContainText('恢复执行：easyretry handlers resume crm.sync');
-    await expect(verdict).toContainText(/crm\.sync（已 \d+ (s|min)，9 个任务：CRM migration until 18:00）/);
+    await expect(verdict).toContainText(/crm\.sync（已 [^，]+，9 个任务：CRM migration until 18:00）/);
     await verdict.getByRole('button', { name: '项检查' }).click();
     for (const name of ['实例', '延迟的任务', '隔离', '处理器', '暂停']) await expect(verdict.locator('b', { hasText: name }).first()).toBeVisible();
     await expect(verdict).not.toContainText(/late tasks|quarantined|To do|since|tasks\)/);
@@ -190,7 +190,6 @@ test('a card that is slow leaves the others alone, and is filled when its answer
   });
   await logIn(watched, daemon.page, daemon.token);
   await expect(watched.getByRole('link', { name: 'Live tasks' }).locator('.figure-value')).toHaveText(/\d/);
-  await expect(watched.getByRole('link', { name: 'crm.sync' }).first()).toBeVisible();
   await expect(watched.getByRole('status', { name: 'Loading' }).first()).toBeVisible();
   answer();
   await expect(watched.getByRole('region', { name: 'Verdict' })).toContainText('crm.sync');
