@@ -202,7 +202,7 @@ class Started(InRoot):
         address = "http://127.0.0.1:7077"
         task = self.submit(address)
 
-        self.there("kill", "-KILL", first)
+        self.there("systemctl", "kill", "--kill-whom=main", "--signal=KILL", "easyretry")
         until(lambda: self.shown("MainPID") not in ("0", first) and self.shown("ActiveState") == "active", what="it was not started again")
         second = self.shown("MainPID")
         self.install_there(self.newer["easyretry"])
