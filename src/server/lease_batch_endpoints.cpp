@@ -139,7 +139,7 @@ http::Response applied(std::vector<bool> which) {
 // Records how long the run took, what it means for the circuit, and its line among the last attempts.
 void note_run(Namespace& name_space, engine::Run& run, Settlement& settlement) {
   const Instant now = system_clock().steady();
-  if (const auto since = name_space.leases().end(run.record.info.handler, run.ticket())) {
+  if (const auto since = name_space.leases().end(run.ticket())) {
     run.started = *since;
     run.handler->measure(now - *since, settlement);
   }
@@ -180,7 +180,7 @@ http::Response renew_batch(const Call& call) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const RunPtr run = held.run(wanted[i].ticket);
     if (!run) continue;
-    name_space.leases().renew(run->record.info.handler, wanted[i].ticket, system_clock().steady() + wanted[i].lease);
+    name_space.leases().renew(wanted[i].ticket, run->record.info.handler, system_clock().steady() + wanted[i].lease);
     renewals.push_back(wanted[i]);
     places.push_back(i);
   }

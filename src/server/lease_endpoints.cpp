@@ -84,7 +84,7 @@ class Lender {
     for (std::size_t i = 0; i < begun.size(); ++i) {
       // After let_go(): the worker enforces the timeout itself.
       const Instant now = core().mark_started(*begun[i]);
-      namespace_->leases().begin(begun[i]->record.info.handler, begun[i]->ticket(), now, now + lease);
+      namespace_->leases().begin(begun[i]->ticket(), begun[i]->record.info.handler, now, now + lease);
       tasks.emplace_back(begun[i]->record, std::move(arguments[i]));
       if (until) tasks.back().first.lease_until = *until;
       if (terms_.judges) open_result(tasks.back().first);
@@ -124,7 +124,7 @@ class Lender {
   // The worker did not receive them, so the attempt does not count.
   static void hand_back(Namespace& name_space, const std::vector<RunPtr>& runs) {
     for (const RunPtr& run : runs) {
-      name_space.leases().end(run->record.info.handler, run->ticket());
+      name_space.leases().end(run->ticket());
       name_space.core().settle_started(run, engine::handed_back(*run));
     }
   }
@@ -190,7 +190,7 @@ RunPtr leased_run(Namespace& name_space, const std::string& id, std::int64_t ver
 // The same, with the start time of the attempt that ends now.
 RunPtr ended_run(Namespace& name_space, const std::string& id, std::int64_t version) {
   RunPtr run = leased_run(name_space, id, version);
-  if (const auto since = name_space.leases().end(run->record.info.handler, run->ticket())) run->started = *since;
+  if (const auto since = name_space.leases().end(run->ticket())) run->started = *since;
   return run;
 }
 
@@ -271,7 +271,7 @@ http::Response renew(const Call& call) {
   const RunPtr run = leased_run(*call.name_space, id, renewal.ticket.version);  // checks the namespace
   const auto reply = value_or_throw(core.renew({&renewal, 1}));
   if (!reply.applied.front()) throw Refusal{lease_lost(id)};
-  call.name_space->leases().renew(run->record.info.handler, renewal.ticket, system_clock().steady() + renewal.lease);
+  call.name_space->leases().renew(renewal.ticket, run->record.info.handler, system_clock().steady() + renewal.lease);
   return {.body = to_json(RenewedAnswer{reply.now + renewal.lease})};
 }
 

@@ -38,11 +38,6 @@ bool wants(const LeaseQueue::Request& request, const std::string& handler) {
   return std::find(request.handlers.begin(), request.handlers.end(), handler) != request.handlers.end();
 }
 
-// Ids ascend with time: the worker of the lowest one has probably died.
-void keep_latest(std::map<task::Ticket, Instant>& leases, std::size_t most) {
-  if (leases.size() > most) leases.erase(leases.begin());
-}
-
 }  // namespace
 
 class LeaseQueue::Handler final : public engine::RemoteExecutor {
@@ -221,39 +216,37 @@ void LeaseQueue::close() {
   step();
 }
 
-void Leases::begin(const std::string& handler, const task::Ticket& ticket, Instant at, Instant until) {
-  {
-    const std::lock_guard lock{mutex_};
-    since_[ticket] = at;
-    keep_latest(since_, most_);
+// Under mutex_. Ids ascend with time: if there are too many, the worker of the lowest one has probably died.
+Leases::Lease& Leases::of(const task::Ticket& ticket, const std::string& handler) {
+  if (leases_.size() >= most_ && !leases_.contains(ticket)) leases_.erase(leases_.begin());
+  return leases_.try_emplace(ticket, Lease{handler}).first->second;
+}
+
+void Leases::begin(const task::Ticket& ticket, const std::string& handler, Instant at, Instant until) {
+  const std::lock_guard lock{mutex_};
+  Lease& lease = of(ticket, handler);
+  lease.since = at;
+  lease.until = until;
+}
+
+void Leases::renew(const task::Ticket& ticket, const std::string& handler, Instant until) {
+  const std::lock_guard lock{mutex_};
+  of(ticket, handler).until = until;
+}
+
+std::optional<Instant> Leases::end(const task::Ticket& ticket) {
+  const std::lock_guard lock{mutex_};
+  const auto ended = leases_.extract(ticket);
+  return ended ? ended.mapped().since : std::nullopt;
+}
+
+std::set<std::string, std::less<>> Leases::handlers(Instant now) const {
+  const std::lock_guard lock{mutex_};
+  std::set<std::string, std::less<>> busy;
+  for (const auto& [ticket, lease] : leases_) {
+    if (now < lease.until) busy.insert(lease.handler);
   }
-  renew(handler, ticket, until);
-}
-
-void Leases::renew(const std::string& handler, const task::Ticket& ticket, Instant until) {
-  const std::lock_guard lock{mutex_};
-  auto& of_handler = until_[handler];
-  of_handler[ticket] = until;
-  keep_latest(of_handler, most_);
-}
-
-std::optional<Instant> Leases::end(const std::string& handler, const task::Ticket& ticket) {
-  const std::lock_guard lock{mutex_};
-  if (const auto held = until_.find(handler); held != until_.end()) held->second.erase(ticket);
-  const auto found = since_.find(ticket);
-  if (found == since_.end()) return std::nullopt;
-  const Instant since = found->second;
-  since_.erase(found);
-  return since;
-}
-
-bool Leases::are_held(const std::string& handler, Instant now) {
-  const std::lock_guard lock{mutex_};
-  const auto of_handler = until_.find(handler);
-  if (of_handler == until_.end()) return false;
-  const bool held = std::ranges::any_of(of_handler->second, [now](const auto& lease) { return now < lease.second; });
-  if (!held) until_.erase(of_handler);
-  return held;
+  return busy;
 }
 
 }  // namespace easyretry::server

@@ -101,20 +101,25 @@ class Leases {
  public:
   explicit Leases(std::size_t most) : most_(most) {}
 
-  void begin(const std::string& handler, const task::Ticket& ticket, Instant at, Instant until);
+  void begin(const task::Ticket& ticket, const std::string& handler, Instant at, Instant until);
   // Also of a lease that began before a restart.
-  void renew(const std::string& handler, const task::Ticket& ticket, Instant until);
+  void renew(const task::Ticket& ticket, const std::string& handler, Instant until);
   // Returns when it began. Nullopt: leased by another instance, before a restart, or too long ago.
-  std::optional<Instant> end(const std::string& handler, const task::Ticket& ticket);
-  // Whether a worker may still run a task of this handler that it got here.
-  bool are_held(const std::string& handler, Instant now);
+  std::optional<Instant> end(const task::Ticket& ticket);
+  // The handlers of tasks that workers may still run.
+  std::set<std::string, std::less<>> handlers(Instant now) const;
 
  private:
+  struct Lease {
+    std::string handler;
+    std::optional<Instant> since{};
+    Instant until{};
+  };
+  Lease& of(const task::Ticket& ticket, const std::string& handler);
+
   const std::size_t most_;
-  std::mutex mutex_;
-  // Guarded by mutex_
-  std::map<task::Ticket, Instant> since_;
-  std::map<std::string, std::map<task::Ticket, Instant>> until_;  // by handler
+  mutable std::mutex mutex_;
+  std::map<task::Ticket, Lease> leases_;  // guarded by mutex_; also those that have expired and have not ended
 };
 
 }  // namespace easyretry::server

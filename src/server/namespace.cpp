@@ -9,7 +9,7 @@ namespace easyretry::server {
 namespace {
 
 constexpr std::size_t kMostTasksWaiting = 20'000;
-constexpr std::size_t kMostLeases = 100'000;  // about 160 bytes each
+constexpr std::size_t kMostLeases = 100'000;  // about 150 bytes each
 // Each handler costs memory, and every submitter can invent names.
 constexpr std::size_t kMostKnownHandlers = 1000;
 

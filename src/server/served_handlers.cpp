@@ -7,7 +7,9 @@
 namespace easyretry::server {
 
 ServedHandlers::ServedHandlers(Namespace& name_space)
-    : namespace_(name_space), known_(name_space.core().handlers().snapshot()), cluster_(name_space.core().cluster()) {}
+    : known_(name_space.core().handlers().snapshot()),
+      cluster_(name_space.core().cluster()),
+      busy_(name_space.leases().handlers(system_clock().steady())) {}
 
 std::vector<std::string> ServedHandlers::instances(const std::string& handler) const {
   std::vector<std::string> nodes;
@@ -35,7 +37,7 @@ bool ServedHandlers::is_served_here(const std::string& handler) const {
   const auto known = known_->find(handler);
   if (!known) return false;
   const auto& remote = known->handler.remote;
-  return remote == nullptr || remote->attended() || namespace_.leases().are_held(handler, system_clock().steady());
+  return remote == nullptr || remote->attended() || busy_.contains(handler);
 }
 
 std::map<std::string, std::string> names_meant(const std::vector<std::string>& unserved,

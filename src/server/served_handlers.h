@@ -31,9 +31,9 @@ class ServedHandlers {
  private:
   bool is_served_here(const std::string& handler) const;
 
-  Namespace& namespace_;
   const std::shared_ptr<const engine::HandlerTable> known_;
   const ClusterView cluster_;
+  const std::set<std::string, std::less<>> busy_;  // handlers of tasks that workers have leased here
 };
 
 // For names that are not served, the served names that were probably meant. Empty if many names are not served: then

@@ -42,12 +42,12 @@ TEST_F(ServingTest, AHandlerIsServedWhileAWorkerHoldsALease) {
   const Instant now = system_clock().steady();
   const task::Ticket leased{TaskId{1}, 2};
   name_space.handler("mail");
-  name_space.leases().begin("mail", leased, now, now + 60s);
+  name_space.leases().begin(leased, "mail", now, now + 60s);
   EXPECT_TRUE(ServedHandlers{name_space}.is_served("mail"));
-  name_space.leases().end("mail", leased);
+  name_space.leases().end(leased);
   EXPECT_FALSE(ServedHandlers{name_space}.is_served("mail")) << "it is settled, and no worker asks";
   name_space.handler("pay");
-  name_space.leases().begin("pay", leased, now, now);
+  name_space.leases().begin(leased, "pay", now, now);
   EXPECT_FALSE(ServedHandlers{name_space}.is_served("pay"));
 }
 

@@ -240,10 +240,14 @@ test('j and k move through the rows of every list', async ({ open, daemon }) => 
 
 test('g and a letter go to every page, and only keys that work are listed', async ({ open }) => {
   const page = await open('/settings');
+  await expect(page.getByRole('heading', { level: 1, name: 'Settings' })).toBeVisible();
   for (const [key, name] of [['n', 'Alerts'], ['u', 'Audit log'], ['c', 'Access'], ['b', 'Bulk jobs']]) {
-    await page.keyboard.press('g');
-    await page.keyboard.press(key!);
-    await expect(page.getByRole('heading', { level: 1, name: name! })).toBeVisible();
+    // Again if it takes a busy machine more than a second to type two letters: then they are not one shortcut.
+    await expect(async () => {
+      await page.keyboard.press('g');
+      await page.keyboard.press(key!);
+      await expect(page.getByRole('heading', { level: 1, name: name! })).toBeVisible({ timeout: 5_000 });
+    }).toPass({ timeout: 60_000 });
   }
   const find = page.getByRole('dialog', { name: 'Keyboard' }).getByText('Find', { exact: true });
   await goTo(page, '/settings');
