@@ -1,9 +1,8 @@
 #pragma once
-// A store that counts which verbs are called, and the list of all that there are.
+// A store that counts which verbs are called.
 
-#include <fstream>
+#include <functional>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,18 +13,19 @@ namespace easyretry::cuts {
 
 class CountingStore final : public storage::Store {
  public:
-  explicit CountingStore(storage::Store& whole) : whole_(whole) {}
+  // `whole` returns the store of the moment: a test may close it and open another one.
+  explicit CountingStore(std::function<storage::Store&()> whole) : whole_(std::move(whole)) {}
 
   std::set<std::string> called() const { return called_; }
 
 #define EASYRETRY_VERB(Reply, verb, parameters, arguments) \
   Reply verb parameters override {                         \
     called_.insert(#verb);                                 \
-    return whole_.verb arguments;                          \
+    return whole_().verb arguments;                        \
   }
   storage::StoreInfo info() const override {
     called_.insert("info");
-    return whole_.info();
+    return whole_().info();
   }
   using Ids = std::vector<std::optional<TaskId>>;
   using Records = std::vector<task::TaskRecord>;
@@ -71,23 +71,8 @@ class CountingStore final : public storage::Store {
 #undef EASYRETRY_VERB
 
  private:
-  storage::Store& whole_;
+  const std::function<storage::Store&()> whole_;
   mutable std::set<std::string> called_;
 };
-
-// The virtual functions of storage::Store, read from its header: a new one is missed by nobody.
-inline std::set<std::string> verbs_of_a_store() {
-  std::ifstream header{EASYRETRY_ROOT "/src/storage/store.h"};
-  const std::regex verb{R"(^  virtual [^(]*\b(\w+)\()"};
-  std::set<std::string> verbs;
-  bool inside = false;
-  for (std::string line; std::getline(header, line);) {
-    inside = line == "class Store {" || (inside && line != "};");
-    std::smatch match;
-    if (inside && std::regex_search(line, match, verb)) verbs.insert(match[1]);
-  }
-  verbs.erase("Store");  // ~Store
-  return verbs;
-}
 
 }  // namespace easyretry::cuts

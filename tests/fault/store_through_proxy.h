@@ -8,7 +8,7 @@
 #include "fault/each_server.h"
 #include "storage/open.h"
 #include "support/cutting_proxy.h"
-#include "support/task_builder.h"
+#include "support/tasks_by_key.h"
 #include "support/test_database.h"
 
 namespace easyretry::fault {
@@ -31,23 +31,10 @@ class StoreThroughProxy : public OnEachServer {
 
   // The task of a key, as the database has it.
   std::vector<storage::TaskRecord> look(const std::string& key, bool finished = false) {
-    storage::TaskQuery query;
-    query.name_space = test::kNamespace;
-    query.key = key;
-    query.finished = finished;
-    return direct_->list(query).value();
+    return test::tasks_by_key(*direct_, key, finished);
   }
-
-  storage::Ticket stored(const std::string& key) {
-    const auto reply = insert(*direct_, test::a_task().key(key)).value();
-    return {reply.tasks[0].id, reply.tasks[0].version};
-  }
-
-  storage::Ticket claimed(const std::string& key) {
-    const storage::Ticket ticket = stored(key);
-    const auto reply = direct_->claim({{&ticket, 1}, "someone", kLease}).value();
-    return {reply.won.at(0).info.id, reply.won.at(0).info.version};
-  }
+  storage::Ticket stored(const std::string& key) { return test::stored(*direct_, key); }
+  storage::Ticket claimed(const std::string& key) { return test::claimed(*direct_, key, kLease); }
 
   Result<storage::ClaimReply> claim(const storage::Ticket& ticket, const std::string& owner) {
     return store_->claim({{&ticket, 1}, owner, kLease});

@@ -150,6 +150,12 @@ std::span<const std::byte> index_of(sqlite3* db) {
                     "the write-ahead log does not match its index; if another program has the file open, stop it"};
 }
 
+// Then nothing can be missing from the log that is there now, even if that is another one: a first transaction that
+// failed may have left half a header, which SQLite replaces.
+bool had_no_commit(const std::optional<LogEnd>& seen) {
+  return seen && seen->frames == 0;
+}
+
 // The frames of a log in the order of the file, in pieces of any size.
 class Frames {
  public:
@@ -161,7 +167,7 @@ class Frames {
     if (!chain_ && rest_.size() >= WalChain::kHeader) {
       chain_ = WalChain::begin(rest_);
       if (!chain_) throw_mismatch();
-      passed_ = seen_ && seen_->frames == 0 && seen_->salt == chain_->end().salt;
+      passed_ = had_no_commit(seen_);
       used = WalChain::kHeader;
     }
     for (; chain_ && !complete() && rest_.size() - used >= chain_->frame_size(); used += chain_->frame_size()) {
@@ -270,7 +276,7 @@ bool rewrite_log(Connection& db, const std::optional<LogEnd>& seen) {
   const WriteTransaction lock{db};  // nothing is written in it: it keeps others from writing to the log
   const auto end = log_end(db);
   if (!end) throw_mismatch();
-  if (end->frames == 0) return seen && seen->frames == 0 && seen->salt == end->salt;
+  if (end->frames == 0) return had_no_commit(seen);
   sqlite3_file* log = file_of(db.get(), SQLITE_FCNTL_JOURNAL_POINTER);
   if (log == nullptr) throw SqliteError{SQLITE_CANTOPEN, "the write-ahead log is not open"};
   DiskFile file{log_of(sqlite3_db_filename(db.get(), "main"))};

@@ -225,6 +225,7 @@ void Writer::read_back() {
   }
   next_try_ = Instant::min();
   trust_.restore();
+  disk_.committed();  // or a wait for the last commit would still return the failure of its sync
 }
 
 // Closes all connections, so that SQLite rebuilds the log's index from the present log. Then brings all of that to the

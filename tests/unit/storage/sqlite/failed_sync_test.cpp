@@ -131,6 +131,20 @@ TEST_F(SqliteFailedSync, ClaimsAreKeptWhereNothingIsLost) {
   EXPECT_TRUE(settle(running, Settlement::Kind::finish).applied.at(0));
 }
 
+// A log without a commit has nothing to lose, whatever is left of it.
+TEST_F(SqliteFailedSync, ClaimsAreKeptWhicheverCallOfTheFirstWriteFails) {
+  for (std::size_t calls = 0;; ++calls) {
+    open();
+    const TaskRecord running = claim(insert(a_task()));
+    open();
+    disk.fail_after(calls, FaultyDisk::Fails::before_it_is_made);
+    const bool stored = try_insert(a_task()).has_value();
+    if (disk.take_back_failure()) break;
+    EXPECT_FALSE(stored);
+    EXPECT_TRUE(settle(running, Settlement::Kind::finish).applied.at(0)) << "call " << calls;
+  }
+}
+
 TEST_F(SqliteFailedSync, AnotherProgramOnTheFileDoesNotKeepItFromBeingMended) {
   open();
   Connection shell{file(), Connection::Mode::write};
@@ -230,6 +244,17 @@ TEST_F(SqliteFailedSync, ALookUpByKeyWaitsForTheDisk) {
   EXPECT_EQ(disk.syncs(), before + 1);
   must(store().list({.key = task.key}));
   EXPECT_EQ(disk.syncs(), before + 1) << "nothing was written since";
+}
+
+TEST_F(SqliteFailedSync, ALookUpByKeyWorksIfTheWriteThatMendedTheFileWasRefused) {
+  open();
+  NewTask task = a_task();
+  insert(task);
+  disk.fail_syncs(1);
+  EXPECT_FALSE(try_insert(a_task()));
+  task.on_duplicate = OnDuplicate::reject;
+  EXPECT_EQ(try_insert(task).error().code, Errc::already_exists);
+  EXPECT_EQ(must(store().list({.key = task.key})).size(), 1U);
 }
 
 TEST_F(SqliteFailedSync, AStoreThatIsClosedMeanwhileIsMendedWhenItIsOpenedAgain) {

@@ -1,6 +1,6 @@
 #include "unit/storage/sqlite/faulty_disk.h"
 
-#include <cstring>
+#include <utility>
 
 namespace easyretry::storage::sqlite {
 namespace {
@@ -23,28 +23,42 @@ bool grows(sqlite3_file* file, sqlite3_int64 end) {
   return real(file)->pMethods->xFileSize(real(file), &size) != SQLITE_OK || end > size;
 }
 
+// Makes a call, unless it is the one that is to fail.
+template <class Call>
+int fallible(int failure, Call call) {
+  const auto fails = the_disk->take_failure();
+  if (fails == FaultyDisk::Fails::before_it_is_made) return failure;
+  const int code = call();
+  return fails ? failure : code;
+}
+
 int read(sqlite3_file* file, void* bytes, int count, sqlite3_int64 at) {
   if (the_disk->take_read_failure()) return SQLITE_IOERR_READ;
-  return real(file)->pMethods->xRead(real(file), bytes, count, at);
+  return fallible(SQLITE_IOERR_READ, [&] { return real(file)->pMethods->xRead(real(file), bytes, count, at); });
 }
 
 int write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 at) {
   if (the_disk->full() && grows(file, at + count)) return SQLITE_FULL;
-  return real(file)->pMethods->xWrite(real(file), bytes, count, at);
+  return fallible(SQLITE_IOERR_WRITE, [&] { return real(file)->pMethods->xWrite(real(file), bytes, count, at); });
+}
+
+int truncate(sqlite3_file* file, sqlite3_int64 size) {
+  return fallible(SQLITE_IOERR_TRUNCATE, [&] { return real(file)->pMethods->xTruncate(real(file), size); });
 }
 
 int sync(sqlite3_file* file, int flags) {
   the_disk->count_sync();
   if (the_disk->take_sync_failure()) return SQLITE_IOERR_FSYNC;
   if (reinterpret_cast<File*>(file)->is_database && the_disk->take_database_sync_failure()) return SQLITE_IOERR_FSYNC;
-  return real(file)->pMethods->xSync(real(file), flags);
+  return fallible(SQLITE_IOERR_FSYNC, [&] { return real(file)->pMethods->xSync(real(file), flags); });
 }
 
 // A request to make the file longer now fails like a write, with the code that the real one has for it.
 int control(sqlite3_file* file, int what, void* value) {
   const bool grow = what == SQLITE_FCNTL_SIZE_HINT;
   if (grow && the_disk->full() && grows(file, *static_cast<sqlite3_int64*>(value))) return SQLITE_IOERR_WRITE;
-  return real(file)->pMethods->xFileControl(real(file), what, value);
+  const auto request = [&] { return real(file)->pMethods->xFileControl(real(file), what, value); };
+  return grow ? fallible(SQLITE_IOERR_WRITE, request) : request();
 }
 
 // Passes a call on to the real file.
@@ -66,7 +80,7 @@ constexpr sqlite3_io_methods kMethods{
     .xClose = EASYRETRY_FORWARD(xClose),
     .xRead = read,
     .xWrite = write,
-    .xTruncate = EASYRETRY_FORWARD(xTruncate),
+    .xTruncate = truncate,
     .xSync = sync,
     .xFileSize = EASYRETRY_FORWARD(xFileSize),
     .xLock = EASYRETRY_FORWARD(xLock),
@@ -113,6 +127,22 @@ FaultyDisk::FaultyDisk() : vfs_(std::make_unique<sqlite3_vfs>(*sqlite3_vfs_find(
 FaultyDisk::~FaultyDisk() {
   sqlite3_vfs_unregister(vfs_.get());
   the_disk = nullptr;
+}
+
+void FaultyDisk::fail_after(std::size_t calls, Fails how) {
+  const std::lock_guard lock{mutex_};
+  failure_ = {calls, how};
+}
+
+bool FaultyDisk::take_back_failure() {
+  const std::lock_guard lock{mutex_};
+  return std::exchange(failure_, std::nullopt).has_value();
+}
+
+std::optional<FaultyDisk::Fails> FaultyDisk::take_failure() {
+  const std::lock_guard lock{mutex_};
+  if (!failure_ || failure_->calls_before-- > 0) return std::nullopt;
+  return std::exchange(failure_, std::nullopt)->how;
 }
 
 }  // namespace easyretry::storage::sqlite
