@@ -78,15 +78,27 @@ std::string starts_cell(const nlohmann::json& circuit) {
   return fmt::format("{:.3g}/s", circuit.at("starts_per_second").get<double>());
 }
 
+// "at most 20 %", "at most 20 %, 17 held for 3 min"
+Cell retries_cell(const nlohmann::json& circuit) {
+  if (!circuit.contains("retries_at_most")) return {""};
+  std::string text = fmt::format("at most {:.3g} %", 100 * circuit.at("retries_at_most").get<double>());
+  if (!circuit.contains("retries_held_since")) return {text};
+  const Millis age = system_clock().now() - base::parse_time(circuit.value("retries_held_since", ""));
+  text += fmt::format(", {} held for {}", circuit.value("held_retries", std::uint64_t{0}), age_text(age));
+  return {text, Colour::yellow};
+}
+
 void print_circuits(const nlohmann::json& circuits) {
   if (circuits.empty()) return fmt::print("no handler of this instance has a circuit\n");
-  Table table{{{"circuit", true}, {"state"}, {"last attempts"}, {"starts", false, true}, {"handlers", true}},
-              stdout_terminal()};
+  Table table{
+      {{"circuit", true}, {"state"}, {"last attempts"}, {"starts", false, true}, {"retries"}, {"handlers", true}},
+      stdout_terminal()};
   for (const nlohmann::json& circuit : circuits) {
     table.add({{circuit.value("name", "")},
                circuit_state_cell(circuit),
                {attempts_cell(circuit)},
                {starts_cell(circuit)},
+               retries_cell(circuit),
                {fmt::format("{}", fmt::join(circuit.value("handlers", std::vector<std::string>{}), ", "))}});
   }
   table.print();

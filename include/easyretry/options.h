@@ -93,6 +93,9 @@ struct CircuitOptions {
   int least = 20;         // … of at least this many attempts
   double probes = 1;      // attempts per second that are made while all of them fail
   LimitOptions limit{};   // of all its handlers together, whether it is open or closed
+  // Of the attempts that start on an instance, retries are at most this share, and `probes` per second more: 0.2. The
+  // others wait, open or closed. nullopt: any share.
+  std::optional<double> retries_at_most{};
 
   friend bool operator==(const CircuitOptions&, const CircuitOptions&) = default;
 };

@@ -98,9 +98,12 @@ struct CircuitInfo {
   std::optional<TimePoint> since{};  // of the last change; nullopt: it was never open
   std::uint64_t answered = 0;        // attempts in the last window; a refusal counts as an answer
   std::uint64_t failed = 0;
-  std::optional<double> starts_per_second{};  // while it is open
-  std::size_t held = 0;                       // due tasks that wait for it in the memory of this instance
-  std::optional<CircuitOrder> order{};        // in force; nullopt: the circuit decides by itself
+  std::optional<double> starts_per_second{};      // while it is open
+  std::size_t held = 0;                           // due tasks that wait for it in the memory of this instance
+  std::optional<CircuitOrder> order{};            // in force; nullopt: the circuit decides by itself
+  std::optional<double> retries_at_most{};        // CircuitOptions::retries_at_most
+  std::optional<TimePoint> retries_held_since{};  // since when that holds retries back here; nullopt: it does not
+  std::size_t held_retries = 0;                   // due retries that wait for it in the memory of this instance
 };
 
 // A limit that an operator has set at run time, for all instances (docs/limits.md#at-run-time).

@@ -51,7 +51,10 @@ bool CircuitHandle::open() const {
 void CircuitHandle::record(bool answered) {
   const auto engine = engine_of_circuit(impl_, name_);
   engine::Core& core = engine->core();
-  if (const auto circuit = core.circuit(name_)) circuit->record(core.clock().steady(), answered);
+  const auto circuit = core.circuit(name_);
+  if (!circuit) return;
+  circuit->record(core.clock().steady(), answered);
+  circuit->retries().earn(core.clock().steady());
 }
 
 void CircuitHandle::force_open(std::string_view why, std::optional<Millis> time) {

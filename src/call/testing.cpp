@@ -63,7 +63,8 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
     return core_.stats().claimed - before;
   }
 
-  // When the earliest task that this engine can run is due, or its circuit lets it start.
+  // When the earliest task that this engine can run is due, or its circuit lets it start, if that is later. A budget
+  // for retries may say so several times in a row.
   std::optional<TimePoint> next_due() {
     std::vector<storage::ShardCursor> from;
     const auto all = engine::ShardSet::all(core_.total_shards());
@@ -76,7 +77,7 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
       const std::string& handler = reply.handlers[task.handler];
       const auto known = table->find(handler);
       if (!known || core_.is_paused(handler)) continue;
-      const TimePoint start = std::max(task.due, may_start(*known));
+      const TimePoint start = std::max(task.due, may_start(*known, task.retried));
       if (start == TimePoint::max()) continue;
       earliest = std::min(earliest.value_or(start), start);
     }
@@ -103,10 +104,13 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
   }
 
  private:
-  TimePoint may_start(const engine::KnownHandler& known) {
+  TimePoint may_start(const engine::KnownHandler& known, bool retried) {
     const Instant now = ClockHolder::clock.steady();
     Instant start = now;
     if (known.circuit && !known.circuit->has_room(now)) start = known.circuit->next_start(now);
+    if (retried && known.keeps_retries_apart() && known.circuit->room_for_retries(now, 1) == 0) {
+      start = std::max(start, known.circuit->retries().next_start(now));
+    }
     for (const auto& brake : known.brakes) {
       if (engine::Reservation{{brake}, now, 1}.room() == 0) start = std::max(start, brake->next_start(now));
     }

@@ -1,4 +1,5 @@
-// circuit: on, off, or {name: gateway, trip_at: 50 %, window: 10s, least: 20, probes: 1/s, limit: {running: 5}}
+// circuit: on, off, or {name: gateway, trip_at: 50 %, window: 10s, least: 20, probes: 1/s, limit: {running: 5},
+//          retries_at_most: 20 %}
 // limit: off, {running: 5, per_second: 10, burst: 20}, or the same as a text: running=5 per_second=10 burst=20
 
 #include <charconv>
@@ -17,15 +18,16 @@ namespace {
 
 constexpr std::string_view kCircuitForm =
     "on, off, or {name: gateway, trip_at: 50 %, window: 10s, least: 20, probes: 1/s}; what you leave out has these "
-    "values, and the handler's name";
+    "values, and the handler's name; retries_at_most: 20 % holds retries back";
 
 [[noreturn]] void refuse_circuit(const std::string& what) {
   throw std::invalid_argument(what + "; write " + std::string{kCircuitForm});
 }
 
-double read_share(const std::string& text) {
+double read_share(const std::string& name, const Node& value) {
+  const std::string& text = read_word(value, kCircuitForm);
   const auto number = number_with(text, "%");
-  if (!number) refuse_circuit("trip_at is " + in_quotes(text));
+  if (!number) refuse_circuit(name + " is " + in_quotes(text));
   return text.ends_with('%') ? *number / 100 : *number;
 }
 
@@ -39,7 +41,9 @@ void read_field(CircuitOptions& circuit, const std::string& name, const Node& va
   if (name == "name") {
     circuit.name = read_word(value, kCircuitForm);
   } else if (name == "trip_at") {
-    circuit.trip_at = read_share(read_word(value, kCircuitForm));
+    circuit.trip_at = read_share(name, value);
+  } else if (name == "retries_at_most") {
+    circuit.retries_at_most = read_share(name, value);
   } else if (name == "window") {
     circuit.window = read_duration(value, {std::chrono::seconds{1}, std::chrono::seconds{60}});
   } else if (name == "least") {
@@ -75,8 +79,10 @@ std::string circuit_text(const CircuitOptions& circuit) {
   if (circuit.trip_at == 1) return "off";
   const std::string name = circuit.name.empty() ? "" : fmt::format("name: {}, ", yaml_word(circuit.name));
   const std::string limit = circuit.limit.any() ? ", limit: " + limit_text(circuit.limit) : "";
-  return fmt::format("{{{}trip_at: {}, window: {}, least: {}, probes: {}{}}}", name, circuit.trip_at,
-                     base::to_text(circuit.window), circuit.least, circuit.probes, limit);
+  const std::string retries =
+      circuit.retries_at_most ? fmt::format(", retries_at_most: {}", *circuit.retries_at_most) : "";
+  return fmt::format("{{{}trip_at: {}, window: {}, least: {}, probes: {}{}{}}}", name, circuit.trip_at,
+                     base::to_text(circuit.window), circuit.least, circuit.probes, limit, retries);
 }
 
 namespace {

@@ -65,6 +65,7 @@ AnswerSums AnswerWindow::since(Instant from) const {
 }
 
 void Circuit::set(const CircuitOptions& options) {
+  retries_.set(options.retries_at_most, options.probes);
   const std::lock_guard lock{mutex_};
   options_ = options;
 }
@@ -125,6 +126,15 @@ Instant Circuit::next_start(Instant now) {
   const double missing = std::max(0.0, 1 - tokens_);
   return now + std::max<Instant::duration>(
                    kStep, std::chrono::ceil<Millis>(std::chrono::duration<double>(missing / rate(now))));
+}
+
+std::size_t Circuit::room_for_retries(Instant now, std::size_t wanted) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (!ordered(now) || order_->state == CircuitState::open) return retries_.room(now, wanted);
+  }
+  retries_.lift();
+  return wanted;
 }
 
 Circuit::View Circuit::view(Instant now) {

@@ -25,6 +25,8 @@
 #include <easyretry/options.h>
 #include <easyretry/stats.h>
 
+#include "engine/retry_budget.h"
+
 namespace easyretry::engine {
 
 struct AnswerSums {
@@ -76,7 +78,9 @@ struct CircuitReport {
 // Thread-safe.
 class Circuit {
  public:
-  explicit Circuit(CircuitOptions options) : options_(std::move(options)) {}
+  explicit Circuit(CircuitOptions options) : options_(std::move(options)) {
+    retries_.set(options_.retries_at_most, options_.probes);
+  }
 
   void set(const CircuitOptions& options);
   CircuitOptions options() const;
@@ -101,6 +105,11 @@ class Circuit {
   bool has_room(Instant now);
   // When the next one may start; max if it holds nothing back.
   Instant next_start(Instant now);
+
+  // Whether it is open or closed, its budget may hold retries back.
+  RetryBudget& retries() { return retries_; }
+  // As RetryBudget::room, but all of them while an operator has ordered it to hold nothing back.
+  std::size_t room_for_retries(Instant now, std::size_t wanted);
 
   // Whether it knows enough about the other instances to allow starts. If not, want() makes the CircuitWatch ask.
   bool is_known(Instant now) const { return now < known_until_.load(); }
@@ -134,6 +143,7 @@ class Circuit {
   void refill(Instant now);
   AnswerSums sums(Instant now) const;
 
+  RetryBudget retries_;
   std::atomic<Instant> known_until_{Instant::min()};
   std::atomic<bool> wanted_{false};
   mutable std::mutex mutex_;

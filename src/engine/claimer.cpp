@@ -4,6 +4,16 @@
 #include <map>
 
 namespace easyretry::engine {
+namespace {
+
+void count_first_attempts(const std::vector<RunPtr>& runs, Instant now) {
+  for (const RunPtr& run : runs) {
+    const TaskInfo& info = run->record.info;
+    if (info.stage == Stage::run && info.deliveries == 1) run->handler->count_first_attempt(now);
+  }
+}
+
+}  // namespace
 
 void Dispatcher::dispatch(std::vector<task::TaskRecord> won,
                           const std::function<Instant(const task::TaskRecord&)>& trusted_until) const {
@@ -22,6 +32,7 @@ void Dispatcher::dispatch(std::vector<task::TaskRecord> won,
     runs.back()->held = std::make_shared<Held>(table->by_number[no]->holdings);
   }
   in_flight_.add(runs);
+  count_first_attempts(runs, context_.clock.steady());
   hand_out(std::move(runs));
 }
 

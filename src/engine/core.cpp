@@ -91,7 +91,8 @@ void Core::stored(std::span<const task::NewTask> tasks, std::span<const storage:
     report_stored(*context_, tasks[i], id, next_at);
     if (context_->spans.heard()) tell_submit(*context_, tasks[i], id, began);
     if (tasks[i].lease > Millis{0}) continue;
-    free.push_back({{id, version}, next_at, table->number_of(tasks[i].handler), 0, tasks[i].task_class});
+    free.push_back(
+        {{id, version}, next_at, table->number_of(tasks[i].handler), 0, tasks[i].task_class, tasks[i].attempts > 0});
   }
   offer(free);
 }

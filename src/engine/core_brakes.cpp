@@ -25,12 +25,16 @@ std::vector<CircuitInfo> Core::circuits() {
     CircuitInfo& info = found.emplace_back();
     info.name = name;
     info.state = view.state;
+    info.retries_at_most = circuit->options().retries_at_most;
+    const auto retries_held_since = circuit->retries().held_since();
     for (std::size_t no = 0; no < table->by_number.size(); ++no) {
       const KnownHandler& known = *table->by_number[no];
       if (known.circuit != circuit) continue;
       info.handlers.push_back(known.handler.name);
       if (view.state == CircuitState::open) info.held += schedule_.ready(static_cast<HandlerNo>(no));
+      if (retries_held_since) info.held_retries += schedule_.retries_apart(static_cast<HandlerNo>(no));
     }
+    if (info.held_retries > 0) info.retries_held_since = context_->store_time.at(*retries_held_since);
     if (view.since != Instant::min()) info.since = context_->store_time.at(view.since);
     info.answered = view.sums.answered;
     info.failed = view.sums.failed;

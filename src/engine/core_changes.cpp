@@ -282,7 +282,8 @@ Result<std::vector<TaskId>> Core::revise_once(std::span<const TaskId> ids, const
                          info.next_at,
                          table->number_of(info.handler),
                          storage::suspicion_byte(task::suspicion(record)),
-                         info.task_class});
+                         info.task_class,
+                         task::is_retried(record)});
       revisions.push_back(std::move(revision));
     } else {
       done.insert(info.id);

@@ -194,6 +194,10 @@ void KnownHandler::measure(std::chrono::nanoseconds took, const task::Settlement
   if (settlement.kind == Kind::retry || (ends && failed)) Counters::add(*failed_attempts);
 }
 
+void KnownHandler::count_first_attempt(Instant now) const {
+  if (keeps_retries_apart()) circuit->retries().earn(now);
+}
+
 // Handed back tasks and callbacks say nothing about the service that the handler calls.
 void KnownHandler::tell_circuit(Instant now, const task::Settlement& settlement) const {
   using Kind = task::Settlement::Kind;

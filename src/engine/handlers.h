@@ -48,6 +48,10 @@ struct KnownHandler {
   std::shared_ptr<Histogram> lateness = std::make_shared<Histogram>(bounds::kLateness);
   std::shared_ptr<Counters::Count> failed_attempts = std::make_shared<Counters::Count>(0);
 
+  // Whether its retries wait apart from other tasks, because its circuit has a budget for them.
+  bool keeps_retries_apart() const { return circuit && circuit->retries().is_set(); }
+  // An attempt begins that is no retry, so that a budget allows more of them.
+  void count_first_attempt(Instant now) const;
   // The worker that made the attempt has judged it.
   void tell_circuit(Instant now, const task::Settlement& settlement) const;
   // An attempt has ended.

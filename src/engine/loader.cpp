@@ -29,6 +29,8 @@ constexpr Millis kOwnersFirst{100};
 constexpr int kUnknown = -1;
 constexpr int kPaused = -2;
 
+constexpr std::size_t kLines = 2 * kClasses;  // of a handler: of each class retries, if they wait apart, and others
+
 }  // namespace
 
 Loader::Loader(Context& context, Schedule& schedule, const storage::StoreInfo& store, std::function<void()> inbox_waits)
@@ -187,20 +189,20 @@ Result<storage::LoadReply> Loader::read(std::size_t room) {
 }
 
 void Loader::hand_over(const storage::LoadReply& reply) {
-  const std::vector<int> numbers = numbers_of(reply.handlers);
+  const std::vector<Named> handlers = handlers_of(reply.handlers);
   const auto owned = this->owned();
   std::vector<const Ownership::Part*> parts;
   parts.reserve(reply.handlers.size());
   for (const std::string& name : reply.handlers) parts.push_back(&owned->part(name));
   const int total_shards = static_cast<int>(all_shards_.list().size());
   offers_.clear();
-  room_.assign(reply.handlers.size() * kClasses, std::nullopt);
+  room_.assign(reply.handlers.size() * kLines, std::nullopt);
   left_out_ = false;
   for (const DueTask& loaded : reply.tasks) {
     // Tasks overdue by more than `grace` are for every instance.
     const auto role =
         sweeping_ ? Ownership::Role::owns : parts[loaded.handler]->role(task::shard_of(loaded.id, total_shards));
-    take(loaded, numbers[loaded.handler], role, reply);
+    take(loaded, handlers[loaded.handler], role, reply);
   }
   // The pass continues to later tasks, however many tasks this instance may not run or has no room for.
   if (left_out_ || (offers_.empty() && !reply.tasks.empty())) {
@@ -213,46 +215,50 @@ void Loader::hand_over(const storage::LoadReply& reply) {
   if (reply.inbox) inbox_waits_();
 }
 
-void Loader::take(const DueTask& loaded, int number, Ownership::Role role, const storage::LoadReply& reply) {
+void Loader::take(const DueTask& loaded, const Named& handler, Ownership::Role role, const storage::LoadReply& reply) {
   if (role == Ownership::Role::none) return;
-  if (number >= 0) {
-    if (!takes_room(loaded, number)) return;
+  if (handler.number >= 0) {
+    if (!takes_room(loaded, handler)) return;
     const bool yields = role == Ownership::Role::stands_by;
     DueTask& task = offers_.emplace_back(loaded);
-    task.handler = static_cast<std::uint32_t>(number);
+    task.handler = static_cast<std::uint32_t>(handler.number);
     if (yields) task.due = std::max(loaded.due, reply.now) + kOwnersFirst;
-  } else if (number == kUnknown && role == Ownership::Role::owns && loaded.due <= reply.now) {
+  } else if (handler.number == kUnknown && role == Ownership::Role::owns && loaded.due <= reply.now) {
     ++unhandled_[reply.handlers[loaded.handler]];
   }
 }
 
-// Whether there is room for one more due task of its handler and class.
-bool Loader::takes_room(const DueTask& loaded, int number) {
-  const auto handler = static_cast<std::uint32_t>(number);
-  std::optional<std::size_t>& room = room_[loaded.handler * kClasses + static_cast<std::size_t>(loaded.task_class)];
-  if (!room) room = schedule_.room_for(handler, loaded.task_class);
+// Whether there is room for one more due task of its line.
+bool Loader::takes_room(const DueTask& loaded, const Named& handler) {
+  Line line = line_of(loaded);
+  line.handler = static_cast<std::uint32_t>(handler.number);
+  line.retried = line.retried && handler.keeps_retries_apart;
+  const std::size_t place = 2 * static_cast<std::size_t>(line.task_class) + (line.retried ? 1 : 0);
+  std::optional<std::size_t>& room = room_[loaded.handler * kLines + place];
+  if (!room) room = schedule_.room_for(line);
   if (*room > 0) {
     --*room;
     return true;
   }
   left_out_ = true;
-  schedule_.leave_out(handler, loaded.task_class);
+  schedule_.leave_out(line);
   return false;
 }
 
-std::vector<int> Loader::numbers_of(const std::vector<std::string>& names) {
+std::vector<Loader::Named> Loader::handlers_of(const std::vector<std::string>& names) {
   const auto table = context_.handlers.snapshot();
-  std::vector<int> numbers;
-  numbers.reserve(names.size());
+  std::vector<Named> handlers;
+  handlers.reserve(names.size());
   for (const std::string& name : names) {
     const auto found = table->by_name.find(name);
     if (found == table->by_name.end()) {
-      numbers.push_back(kUnknown);
+      handlers.push_back({kUnknown});
     } else {
-      numbers.push_back(context_.is_paused(found->second) ? kPaused : found->second);
+      handlers.push_back({context_.is_paused(found->second) ? kPaused : found->second,
+                          table->by_number[found->second]->keeps_retries_apart()});
     }
   }
-  return numbers;
+  return handlers;
 }
 
 Step Loader::pause() {

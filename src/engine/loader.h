@@ -71,10 +71,14 @@ class Loader {
   void report_unhandled();
   Result<storage::LoadReply> read(std::size_t room);
   void hand_over(const storage::LoadReply& reply);
-  void take(const DueTask& loaded, int number, Ownership::Role role, const storage::LoadReply& reply);
-  // The numbers of the handlers that may run here now; negative for the others.
-  std::vector<int> numbers_of(const std::vector<std::string>& names);
-  bool takes_room(const DueTask& loaded, int number);
+  // A handler of the page.
+  struct Named {
+    int number = 0;  // negative: it may not run here now
+    bool keeps_retries_apart = false;
+  };
+  void take(const DueTask& loaded, const Named& handler, Ownership::Role role, const storage::LoadReply& reply);
+  std::vector<Named> handlers_of(const std::vector<std::string>& names);
+  bool takes_room(const DueTask& loaded, const Named& handler);
   Step pause();
 
   Context& context_;
@@ -98,7 +102,8 @@ class Loader {
   std::vector<storage::ShardCursor> cursors_;       // shards still to be read in this pass
   std::map<std::string, std::uint64_t> unhandled_;  // of the current pass
   std::vector<DueTask> offers_;
-  // Room for more tasks of this page, by handler (in the order of the page) and class; nullopt: not asked yet.
+  // Room for more tasks of this page in each line, by handler (in the order of the page) and class; nullopt: not asked
+  // yet.
   std::vector<std::optional<std::size_t>> room_;
   bool left_out_ = false;  // there was no room for a task of this page
   bool in_pass_ = false;

@@ -79,19 +79,24 @@ std::size_t Schedule::ready(std::uint32_t handler) const {
   return ready_.size(handler);
 }
 
+std::size_t Schedule::retries_apart(std::uint32_t handler) const {
+  const std::lock_guard lock{mutex_};
+  return ready_.retries_apart(handler);
+}
+
 std::array<std::size_t, kClasses> Schedule::due_by_class() const {
   const std::lock_guard lock{mutex_};
   return ready_.by_class();
 }
 
-std::size_t Schedule::room_for(std::uint32_t handler, TaskClass task_class) {
+std::size_t Schedule::room_for(const Line& line) {
   const std::lock_guard lock{mutex_};
-  return ready_.room_for(handler, task_class);
+  return ready_.room_for(line);
 }
 
-void Schedule::leave_out(std::uint32_t handler, TaskClass task_class) {
+void Schedule::leave_out(const Line& line) {
   const std::lock_guard lock{mutex_};
-  ready_.leave_out(handler, task_class);
+  ready_.leave_out(line);
 }
 
 void Schedule::stop() {
@@ -129,7 +134,8 @@ bool Schedule::take(std::size_t claimer, std::vector<DueTask>& batch) {
   if (stopped_) return false;
   // No handler takes more than half of the memory, unless it is the only one. Two of the three classes leave a quarter
   // to the third.
-  const bool alone = context_.handlers.snapshot()->by_number.size() == 1;
+  follow(context_.handlers.snapshot());
+  const bool alone = table_->by_number.size() == 1;
   const std::size_t memory = context_.options.read_ahead;
   ready_.limit(memory / (alone ? 1 : 2), memory * 3 / 8);
   // In this order: after a long sleep the wheel must turn before it can take later tasks.
@@ -141,6 +147,15 @@ bool Schedule::take(std::size_t claimer, std::vector<DueTask>& batch) {
   const bool more = ready_.size() + wheel_->size() > 0;
   if (!batch.empty() && more && !watched(wheel_->next_due())) wakeup().notify();
   return begin;
+}
+
+// Handlers may have got a budget for retries, or have none any more.
+void Schedule::follow(const std::shared_ptr<const HandlerTable>& table) {
+  if (table_ == table) return;
+  table_ = table;
+  for (std::size_t no = 0; no < table_->by_number.size(); ++no) {
+    ready_.keep_retries_apart(static_cast<std::uint32_t>(no), table_->by_number[no]->keeps_retries_apart());
+  }
 }
 
 void Schedule::take_offers() {
@@ -158,8 +173,9 @@ void Schedule::take_offers() {
 void Schedule::put(const DueTask& task, TimePoint now) {
   if (!context_.is_paused(task.handler)) {
     if (task.due <= now) return make_ready(task);
-    if (ready_.is_held(task.handler) && ready_.room_for(task.handler, task.task_class) == 0) {
-      ready_.leave_out(task.handler, task.task_class);
+    const Line line = line_of(task);
+    if (ready_.is_held(line) && ready_.room_for(line) == 0) {
+      ready_.leave_out(line);
     } else if (wheel_->schedule(task)) {
       return;
     }
@@ -202,22 +218,32 @@ bool Schedule::pick(std::vector<DueTask>& batch) {
     const std::size_t most_here = suspects_blocked_ ? free_workers() : full;
     return std::min(most_here, workers_.room(no, table->concurrency(no, workers_.size()), coming));
   };
-  const auto room = [&](std::uint32_t handler, std::size_t wanted, std::size_t coming) {
-    const auto no = static_cast<HandlerNo>(handler);
+  const auto room = [&](const Line& line, std::size_t wanted, std::size_t coming) {
+    const auto no = static_cast<HandlerNo>(line.handler);
     if (context_.is_paused(no)) return std::size_t{0};
-    const std::size_t startable = std::min(wanted, workers_room(no, coming));
-    const KnownHandler& known = *table->by_number[no];
-    const Instant now = context_.clock.steady();
-    Reservation reserved{known.brakes, now, startable};
-    std::size_t granted = reserved.room();
-    if (granted > 0 && known.circuit) granted = knows(*known.circuit) ? known.circuit->reserve(now, granted) : 0;
-    reserved.claim(*known.holdings, granted);
-    ready_.allow(handler, startable, granted);
-    return granted;
+    return room_for_start(line, *table->by_number[no], std::min(wanted, workers_room(no, coming)));
   };
   ready_.pick(room, room_for, batch);
   ask_for_brakes(*table);
   return all_begin_at_once(batch);
+}
+
+// How many of `startable`, for which there are workers, the budget for retries, the limits and the circuit let start.
+std::size_t Schedule::room_for_start(const Line& line, const KnownHandler& known, std::size_t startable) {
+  const Instant now = context_.clock.steady();
+  const bool from_budget = line.retried && known.keeps_retries_apart();
+  if (from_budget) {
+    const std::size_t wanted = startable;
+    startable = known.circuit->room_for_retries(now, wanted);
+    ready_.allow_retries(line.handler, wanted, startable);
+  }
+  Reservation reserved{known.brakes, now, startable};
+  std::size_t granted = reserved.room();
+  if (granted > 0 && known.circuit) granted = knows(*known.circuit) ? known.circuit->reserve(now, granted) : 0;
+  reserved.claim(*known.holdings, granted);
+  ready_.allow(line.handler, startable, granted);
+  if (from_budget) known.circuit->retries().spend(now, granted);
+  return granted;
 }
 
 // False: the CircuitWatch asks, and notifies the Claimers.
@@ -269,6 +295,7 @@ void Schedule::pick_suspects(std::size_t most, std::vector<DueTask>& batch) {
         const Ready::Choice choice = choose(task, coming);
         if (choice != take) return choice;
         if (known.circuit) known.circuit->reserve(now, 1);
+        if (task.retried && known.keeps_retries_apart()) known.circuit->retries().spend(now, 1);
         reserved.claim(*known.holdings, 1);
         return take;
       },
@@ -356,7 +383,9 @@ Instant Schedule::watch(std::size_t claimer) {
   Instant wake = watches_[claimer];
   const Instant now = context_.clock.steady();
   const auto table = context_.handlers.snapshot();
-  for (const auto& [name, circuit] : table->circuits) wake = std::min(wake, circuit->next_start(now));
+  for (const auto& [name, circuit] : table->circuits) {
+    wake = std::min({wake, circuit->next_start(now), circuit->retries().next_start(now)});
+  }
   for (const auto& [subject, brake] : table->brakes) wake = std::min(wake, brake->next_start(now));
   return suspects_blocked_ ? std::min(wake, now + kLookForIdleWorkers) : wake;
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -59,13 +60,14 @@ class Schedule {
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
   // The held tasks that wait for their due time.
   std::size_t in_wheel() const;
-  // Due tasks of one handler that wait to be claimed.
+  // Due tasks of one handler that wait to be claimed, and the retries among them that wait apart.
   std::size_t ready(std::uint32_t handler) const;
+  std::size_t retries_apart(std::uint32_t handler) const;
   // The held tasks that are due and wait for a worker, by TaskClass.
   std::array<std::size_t, kClasses> due_by_class() const;
   // As in Ready: room_for for a task that is due, and leave_out.
-  std::size_t room_for(std::uint32_t handler, TaskClass task_class);
-  void leave_out(std::uint32_t handler, TaskClass task_class);
+  std::size_t room_for(const Line& line);
+  void leave_out(const Line& line);
   // The Loader left tasks out for lack of room: take_reload_wanted() says when half of the memory is free again.
   void want_room() {
     refused_ = true;
@@ -102,7 +104,9 @@ class Schedule {
   void take_due(TimePoint now);
   void put(const DueTask& task, TimePoint now);
   void make_ready(const DueTask& task);
+  void follow(const std::shared_ptr<const HandlerTable>& table);
   bool pick(std::vector<DueTask>& batch);
+  std::size_t room_for_start(const Line& line, const KnownHandler& known, std::size_t startable);
   void pick_suspects(std::size_t most, std::vector<DueTask>& batch);
   bool knows(Circuit& circuit);
   void ask_for_brakes(const HandlerTable& table) const;
@@ -131,6 +135,7 @@ class Schedule {
   mutable std::mutex mutex_;    // guards the rest
   std::optional<Wheel> wheel_;  // always there; another one when the window changes
   Ready ready_;
+  std::shared_ptr<const HandlerTable> table_;  // as ready_ knows it
   std::vector<DueTask> offers_;
   std::vector<DueTask> due_;
   std::array<Instant, kClaimers> watches_{};  // when each Claimer will look by itself

@@ -168,7 +168,8 @@ std::optional<DueTask> Settler::again(const Settled& settled, TimePoint now) con
                  now + s.delay,
                  settled.run->no,
                  suspicion,
-                 settled.run->record.info.task_class};
+                 settled.run->record.info.task_class,
+                 s.kind == Kind::retry && settled.run->record.info.stage == Stage::run};
 }
 
 }  // namespace easyretry::engine

@@ -121,8 +121,7 @@ TimePoint Wheel::filled_from(TimePoint from) const {
 }
 
 bool Wheel::fits(const DueTask& task) {
-  return task.version >= 0 && task.version <= std::numeric_limits<std::uint32_t>::max() &&
-         task.handler <= std::numeric_limits<std::uint16_t>::max();
+  return task.version >= 0 && task.version <= kMostVersion && task.handler <= std::numeric_limits<std::uint16_t>::max();
 }
 
 void Wheel::place(const DueTask& task) {
@@ -131,7 +130,8 @@ void Wheel::place(const DueTask& task) {
   const std::size_t slot = slot_in_bucket(due);
   room_in(is_open(due) ? open_slots_[slot] : buckets_[bucket_index(due)]) =
       Held{.id = task.id,
-           .version = static_cast<std::uint32_t>(task.version),
+           .version = static_cast<std::uint32_t>(task.version) & 0x7FFF'FFFFU,
+           .retried = task.retried ? 1U : 0U,
            .handler = static_cast<std::uint16_t>(task.handler),
            .slot = static_cast<std::uint8_t>(slot),
            .task_class = static_cast<std::uint8_t>(task.task_class),

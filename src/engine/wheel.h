@@ -13,7 +13,7 @@
 // The store's clock may jump. Forward, by any time: at most one turn, and only its filled slots, are visited. Back:
 // nothing is lost, and nothing comes out before its time is reached again, whether it was scheduled before the jump or
 // after it. The few tasks that have no slot wait in a heap: overdue ones, those that a jump back left too far ahead,
-// and those whose version does not fit into 32 bits.
+// and those whose version does not fit into 31 bits.
 //
 // bench/wheel_bench.cpp has the measurements; decision 35 explains why it is more than a few buckets.
 
@@ -67,16 +67,20 @@ class Wheel {
   // A task packed into 16 bytes. The rest of its due time follows from the bucket that it is in.
   struct Held {
     TaskId id;
-    std::uint32_t version;
+    std::uint32_t version : 31;
+    std::uint32_t retried : 1;
     std::uint16_t handler;
     std::uint8_t slot : 6;  // in its bucket
     std::uint8_t task_class : 2;
     std::uint8_t suspicion;
     DueTask task(TimePoint bucket) const {
-      return {{id, version}, bucket + Millis{slot}, handler, suspicion, static_cast<TaskClass>(task_class)};
+      return {{id, version}, bucket + Millis{slot}, handler, suspicion, static_cast<TaskClass>(task_class),
+              retried != 0};
     }
   };
-  // A version above 32 bits can only come from a manually edited row; such a task waits in the heap.
+  static_assert(sizeof(Held) == 16);
+  static constexpr std::int64_t kMostVersion = 0x7FFF'FFFF;
+  // A version above that can only come from a manually edited row; such a task waits in the heap.
   static bool fits(const DueTask& task);
 
   // 512 bytes. Only a chain's first block is appended to; one further down has room only after remove_if.

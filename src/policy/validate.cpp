@@ -127,6 +127,13 @@ void validate(const CircuitOptions& options) {
   if (!(options.probes >= 0.01 && options.probes <= 1000)) {
     wrong("probes", std::to_string(options.probes), "use 0.01 to 1000 per second");
   }
+  if (const auto share = options.retries_at_most; share && !(*share >= 0 && *share < 1)) {
+    wrong("retries_at_most", std::to_string(*share), "a share of the attempts, from 0 to below 1, such as 0.2");
+  }
+  if (options.retries_at_most && options.trip_at == 1) {
+    wrong("retries_at_most", std::to_string(*options.retries_at_most),
+          "a circuit that is off holds no retries back; switch it on");
+  }
   validate(options.limit);
   if (options.limit.any() && options.trip_at == 1) {
     wrong("limit", "set", "a circuit that is off limits nothing; switch it on, or set the limit of each handler");

@@ -33,8 +33,12 @@ struct CircuitAnswer {
   std::optional<double> starts_per_second{};
   std::size_t held = 0;
   std::optional<OrderAnswer> order{};
+  std::optional<double> retries_at_most{};
+  std::optional<ShownTime> retries_held_since{};
+  std::optional<std::size_t> held_retries{};
 };
-EASYRETRY_JSON(CircuitAnswer, name, handlers, state, since, answered, failed, starts_per_second, held, order)
+EASYRETRY_JSON(CircuitAnswer, name, handlers, state, since, answered, failed, starts_per_second, held, order,
+               retries_at_most, retries_held_since, held_retries)
 
 struct CircuitList {
   std::vector<CircuitAnswer> circuits{};
@@ -62,6 +66,9 @@ CircuitAnswer shown(const CircuitInfo& circuit) {
   answer.failed = circuit.failed;
   answer.starts_per_second = circuit.starts_per_second;
   answer.held = circuit.held;
+  answer.retries_at_most = circuit.retries_at_most;
+  if (circuit.retries_at_most) answer.held_retries = circuit.held_retries;
+  answer.retries_held_since = circuit.retries_held_since;
   return answer;
 }
 

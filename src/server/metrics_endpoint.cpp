@@ -78,7 +78,7 @@ void declare_all(MetricText& out) {
   gauge("easyretry_limit_running_tasks",
         "Tasks of a limited handler or circuit that are claimed and not settled here.");
   gauge("easyretry_limit_seats", "Of the tasks that may run at a time, those that are reserved for this instance.");
-  gauge("easyretry_held_tasks", "Due tasks in memory that a limit or an open circuit holds back.");
+  gauge("easyretry_held_tasks", "Due tasks in memory that a limit, an open circuit or its retry budget holds back.");
   gauge("easyretry_handler_paused", "1 if the handler is paused: no instance runs its tasks.");
 
   const auto histogram = [&](const char* name, const char* help) { out.declare(MetricKind::histogram, name, help); };
@@ -127,6 +127,10 @@ class NamespaceMetrics {
       out_.add("easyretry_circuit_held_tasks", {namespace_, {"circuit", one.name}}, one.held);
       // Not only the name: that is the reason if a limit of the circuit holds the tasks back.
       out_.add("easyretry_held_tasks", {namespace_, {"reason", "open circuit " + one.name}}, one.held);
+      if (one.retries_at_most) {
+        const std::string budget = "retry budget of circuit " + one.name;
+        out_.add("easyretry_held_tasks", {namespace_, {"reason", budget}}, static_cast<double>(one.held_retries));
+      }
       out_.add("easyretry_circuit_state", {namespace_, {"circuit", one.name}}, one.state == CircuitState::open ? 1 : 0);
     }
     for (const LimitInfo& one : core_.limits()) write_limit(one);

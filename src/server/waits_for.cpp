@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "call/errors.h"
 #include "server/served_handlers.h"
+#include "task/transitions.h"
 
 namespace easyretry::server {
 namespace {
@@ -80,6 +81,17 @@ WaitsFor held_back(const TaskInfo& info, const CircuitInfo& circuit, TimePoint n
           .since = since};
 }
 
+WaitsFor held_by_budget(const TaskInfo& info, const CircuitInfo& circuit, TimePoint now) {
+  const TimePoint since = std::max(*circuit.retries_held_since, info.next_at);
+  return {.kind = "retry_budget",
+          .text = fmt::format(
+              "the circuit {} lets at most {:.3g} % of the attempts be retries, and has held retries back since {}; it "
+              "has waited for that for {}, with {} due retries on the instance that answers",
+              base::storable_utf8(circuit.name), 100 * circuit.retries_at_most.value_or(0),
+              to_text(*circuit.retries_held_since), base::age_text(now - since), circuit.held_retries),
+          .since = since};
+}
+
 // "handler pay allows 5 running tasks and 10 starts a second"
 std::string allowed_by(const LimitInfo& limit) {
   std::string text = base::storable_utf8(limit.subject) + " allows";
@@ -147,6 +159,7 @@ WaitsFor waits_for(const task::TaskRecord& record, const Surroundings& around) {
   if (around.paused) return paused(info, *around.paused);
   if (info.next_at > around.now) return not_due(record);
   if (around.circuit) return held_back(info, *around.circuit, around.now);
+  if (around.budget && task::is_retried(record)) return held_by_budget(info, *around.budget, around.now);
   return around.limit ? limited(info, *around.limit, around.now) : due(info, around);
 }
 
@@ -158,8 +171,9 @@ WaitsFor waits_for(Namespace& name_space, const task::TaskRecord& record) {
       if (one.handler == handler) around.paused = std::move(one);
     }
     for (CircuitInfo& one : name_space.core().circuits()) {
-      const bool holds = one.state == CircuitState::open && std::ranges::count(one.handlers, handler) > 0;
-      if (holds) around.circuit = std::move(one);
+      if (std::ranges::count(one.handlers, handler) == 0) continue;
+      if (one.retries_held_since) around.budget = one;
+      if (one.state == CircuitState::open) around.circuit = std::move(one);
     }
     for (LimitInfo& one : name_space.core().limits()) {
       if (one.holds_since && std::ranges::count(one.handlers, handler) > 0) around.limit = std::move(one);

@@ -15,6 +15,7 @@ struct Surroundings {
   TimePoint now{};                        // of the store
   std::optional<PausedHandler> paused{};  // its handler, if it is
   std::optional<CircuitInfo> circuit{};   // of its handler, if it is open
+  std::optional<CircuitInfo> budget{};    // of its handler, if it holds retries back
   std::optional<LimitInfo> limit{};       // of its handler or its circuit, if it holds tasks back
   bool served = true;                     // an instance or a worker takes tasks of its handler
 };

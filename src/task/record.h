@@ -78,6 +78,7 @@ struct DueTask : Ticket {
   // crashes, the last one included.
   std::uint8_t suspicion = 0;
   TaskClass task_class = TaskClass::normal;
+  bool retried = false;  // is_retried() in transitions.h
 };
 
 // The outcome of a claimed task; applied only if no other instance has claimed it since.

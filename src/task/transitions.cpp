@@ -149,6 +149,10 @@ int suspicion(const TaskRecord& record) {
   return held || crashes > 0 ? crashes + 1 : 0;
 }
 
+bool is_retried(const TaskRecord& record) {
+  return record.info.stage == Stage::run && record.info.attempts > 0;
+}
+
 std::optional<Event> end_event(const TaskRecord& record, const Ending& ending) {
   const bool agrees = ending.drop_callback && record.info.outcome == ending.outcome;
   const bool overrules = !ending.tell && (ending.outcome == Outcome::cancelled || agrees);

@@ -61,6 +61,8 @@ std::optional<Event> end_event(const TaskRecord& record, const Ending& ending);
 // The suspicion against a task that is about to be claimed: 0 for none. Otherwise one more than the crashes it will
 // have once it is claimed.
 int suspicion(const TaskRecord& record);
+// Whether its next run is a retry: it was attempted before. A callback is no attempt.
+bool is_retried(const TaskRecord& record);
 
 // The changes. Each requires that its guard allowed it. `begin`: its worker begins at once. The record of an ended task
 // has no result: a store keeps results apart (Settlement::keep_result).

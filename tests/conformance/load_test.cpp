@@ -25,6 +25,35 @@ TEST_P(StoreConformance, LoadGivesTheTicketDueTimeAndHandlerOfATask) {
   EXPECT_EQ(reply.handlers.at(reply.tasks[0].handler), "pay");
 }
 
+TEST_P(StoreConformance, LoadTellsWhichTasksWereAttemptedBefore) {
+  const auto retried = [&](const TaskRecord& task) {
+    for (const DueTask& one : load_shard_of(task).tasks) {
+      if (one.id == task.info.id) return one.retried;
+    }
+    ADD_FAILURE() << "it was not loaded";
+    return false;
+  };
+  const TaskRecord task = insert(a_task());
+  EXPECT_FALSE(retried(task));
+  EXPECT_TRUE(settle(hand_back(claim(task))));
+  EXPECT_FALSE(retried(task)) << "an attempt that was handed back does not count";
+  EXPECT_TRUE(settle(retry(claim(again(task)), 0ms)));
+  EXPECT_TRUE(retried(task));
+  EXPECT_TRUE(settle(advance(claim(again(task)), Stage::on_final_failure, Outcome::exhausted)));
+  EXPECT_FALSE(retried(task)) << "a callback is no attempt";
+
+  NewTask failed = a_task();
+  failed.attempts = 1;
+  failed.error = "bank busy";
+  EXPECT_TRUE(retried(insert(failed))) << "its first attempt was made before it was stored";
+
+  const TaskRecord held = running(a_task());
+  clock().advance(kLease);
+  EXPECT_TRUE(retried(held)) << "its worker died";
+
+  EXPECT_FALSE(retried(record(requeue(finished(a_task()).info.id).value())));
+}
+
 TEST_P(StoreConformance, LoadCarriesTheStoresClock) {
   clock().advance(1234ms);
   EXPECT_EQ(load({}).now, now());

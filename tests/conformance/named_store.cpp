@@ -83,7 +83,8 @@ std::string NamedStore::load(std::string_view name_space, Millis ahead, std::siz
       before = task.due;
       whole.insert(std::to_string(number(name(task.id))) + " version " + std::to_string(task.version) + " handler " +
                    reply->handlers.at(task.handler) + " next_at " + std::to_string(number(task.due)) + " suspicion " +
-                   std::to_string(task.suspicion) + " class " + std::string{to_string(task.task_class)});
+                   std::to_string(task.suspicion) + " class " + std::string{to_string(task.task_class)} +
+                   (task.retried ? " retried" : ""));
     }
     from = reply->more;
   }

@@ -28,6 +28,8 @@ def servers(*args):
 
 
 class Case(unittest.TestCase):
+    circuit = CIRCUIT
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(self.folder.cleanup)
@@ -55,7 +57,7 @@ class Case(unittest.TestCase):
     def start_in(self, folder):
         write_secrets(folder)
         config = (f"grace: 3s\nhandlers:\n  hook: {{url: '{self.receiver.url}', secrets_file: hook.secrets, backoff: fixed delay=1s, "
-                  f"max_attempts: 1000, circuit: {CIRCUIT}}}\n")
+                  f"max_attempts: 1000, circuit: {self.circuit}}}\n")
         return Daemon(PROGRAM, folder, config, ", may_call: [127.0.0.1]", store=f"'{self.url}'")
 
     def restart_all(self):
@@ -171,6 +173,37 @@ class OfOneDaemon(Case):
         self.submit(daemon, 200)
         self.assertLessEqual(self.calls_in(3), 10, "only probes")
         until(lambda: not self.live(daemon), seconds=120, what="not all tasks ended")
+
+
+@unittest.skipIf(KIND != "sqlite", "the conformance tests show that every store tells retries from others")
+class Budget(Case):
+    circuit = "{name: gateway, least: 1000000, probes: 1/s, retries_at_most: 10 %}"
+
+    def waits_for(self, daemon, task):
+        return daemon.ask("GET", f"/v1/tasks/{task}")[1]["waits_for"]
+
+    def test_retries_that_it_holds_back_say_so_and_new_tasks_pass_them(self):
+        daemon = self.start()
+        self.receiver.status = 500
+        ids = self.submit(daemon, 50)
+        held = until(lambda: [task for task in ids if self.waits_for(daemon, task)["kind"] == "retry_budget"], what="no retry is held back")
+        document = Schemas(yaml.safe_load(daemon.ask_for_text("GET", "/v1/openapi.yaml")[2]))
+        self.assertEqual(document.problems(self.waits_for(daemon, held[-1]), {"$ref": "#/components/schemas/WaitsFor"}), [])
+        status, circuits = daemon.ask("GET", "/v1/circuits")
+        self.assertEqual(document.problems(circuits["circuits"][0], {"$ref": "#/components/schemas/Circuit"}), [])
+        self.assertGreater(circuits["circuits"][0]["held_retries"], 10)
+        self.assertRegex(daemon.ask_for_text("GET", "/metrics")[2], r'easyretry_held_tasks{.*"retry budget of circuit gateway"} [1-9]')
+        shown = subprocess.run([PROGRAM, "circuits", "--server", f"http://127.0.0.1:{daemon.port}", "--token-file",
+                                os.path.join(self.folder.name, "0", "easyretry.tokens.first")],
+                               capture_output=True, text=True, timeout=60, check=True).stdout
+        self.assertIn("at most 10 %, ", shown)
+
+        self.receiver.status = 200
+        fresh = self.submit(daemon, 20)
+        until(lambda: all(self.waits_for(daemon, task)["kind"] == "finished" for task in fresh), what="new tasks wait behind retries")
+        self.assertTrue(self.live(daemon), "retries still wait")
+        daemon.ask("POST", "/v1/circuits/gateway/ignore", {"why": "drain it", "for_ms": 600000})
+        until(lambda: not self.live(daemon), what="not all tasks ended")
 
 
 if __name__ == "__main__":

@@ -65,6 +65,7 @@ DirectResult leased(OneCall& call) {
   if (!started.run) return call.stored(started.id, "a task with this key is live; it was not run again");
   started.run->direct = &call.direct;
   started.run->started = call.core.clock().steady();
+  started.run->handler->count_first_attempt(started.run->started);
   Settlement settlement = call.core.attempt(*started.run);
   started.run->direct = nullptr;
   DirectResult result = result_of(call, settlement, started.id);

@@ -17,7 +17,7 @@ Called OneCall::run() {
   const auto filters = core.filters();
   Called called = execution(*filters).run();
   direct.thrown = called.thrown;  // a filter may have replaced it
-  engine::tell_circuit(known_, called, core.clock().steady());
+  tell_circuit(called);
   if (called.end != Called::End::success) tell(EventKind::attempt_failed, called.message);
   return called;
 }
@@ -32,9 +32,15 @@ Called OneCall::run_bare() {
 Called OneCall::judge_thrown() {
   attempts = 1;
   Called called = engine::judge_thrown(handler.policy, direct.thrown, direct.what);
-  engine::tell_circuit(known_, called, core.clock().steady());
+  tell_circuit(called);
   tell(EventKind::attempt_failed, called.message);
   return called;
+}
+
+void OneCall::tell_circuit(const Called& called) const {
+  const Instant now = core.clock().steady();
+  engine::tell_circuit(known_, called, now);
+  if (attempts == 1) known_.count_first_attempt(now);
 }
 
 engine::Execution OneCall::execution(const engine::FilterChain& filters) const {

@@ -31,7 +31,7 @@ class OneCall {
   Persist persist() const { return handler.options.persist.value_or(core.options().persist); }
 
   engine::Called run();
-  // Without filters and listeners.
+  // Inside a retry, of which it is a part: without filters and listeners, and no first attempt.
   engine::Called run_bare();
   // As run(), for a call that was already made and threw.
   engine::Called judge_thrown();
@@ -90,6 +90,7 @@ class OneCall {
 
  private:
   engine::Execution execution(const engine::FilterChain& filters) const;
+  void tell_circuit(const engine::Called& called) const;
   detail::Submission submission() const { return {direct.arguments(), options_}; }
   // Nullopt: they cannot be written as JSON, such as text that is not UTF-8.
   std::optional<std::string> written_arguments() const;

@@ -48,7 +48,8 @@ class WindowScan {
                             info.next_at,
                             handler_index(info.handler),
                             suspicion_byte(task::suspicion(record)),
-                            info.task_class});
+                            info.task_class,
+                            task::is_retried(record)});
   }
 
   std::uint32_t handler_index(const std::string& name) {

@@ -41,7 +41,8 @@ sql::DueRow due_row(const Rows& row) {
           std::string{row.text(4)},
           next_at,
           suspicion_byte(row.integer(5)),
-          task::class_of(row.integer(6))};
+          task::class_of(row.integer(6)),
+          row.integer(7) != 0};
 }
 
 // Times as they stand in a statement.

@@ -163,7 +163,7 @@ class MysqlSession final : public sql::Session {
 // Statements that are composed at run time.
 //
 // For each shard, what is claimable now or when its time comes, ordered by (next_at, id): shard, id, version, next_at,
-// handler, suspicion.
+// handler, suspicion, class, whether it was attempted before.
 std::string due_statement(const std::string& table, const sql::DueQuery& query);
 // The same, and among the rows one with kNoShard: time, whether the inbox has calls, 0, total_shards.
 std::string load_statement(const std::string& table, const LoadQuery& query, std::optional<TimePoint> now);

@@ -50,7 +50,8 @@ sql::DueRow due_row(const Rows& rows, int i) {
           rows.str(i, 4),
           from_ms(rows.integer(i, 5)),
           suspicion_byte(rows.integer(i, 6)),
-          task::class_of(rows.integer(i, 7))};
+          task::class_of(rows.integer(i, 7)),
+          rows.integer(i, 8) != 0};
 }
 
 // The row without a lane: the server's time, whether the inbox has calls, and total_shards.

@@ -102,13 +102,14 @@ class LoadJob final : public Job {
   }
   void take(const Reply& reply) override {
     now_ = TimePoint{Millis{reply.integer(0)}};
-    for (std::size_t i = 1; i + 5 < reply.size(); i += 6) {
+    for (std::size_t i = 1; i + 6 < reply.size(); i += 7) {
       Reading reading = left_.front();
       left_.pop_front();
       Shard& shard = shards_[reading.cursor.shard];
       const std::size_t before = shard.tasks.size();
       reading.room -= take_tasks(shard, reply.text(i + 1), reply.text(i + 2), reply.text(i + 3));
       take_suspects(std::span{shard.tasks}.subspan(before), reply.text(i + 5));
+      take_retries(std::span{shard.tasks}.subspan(before), reply.text(i + 6));
       go_on_after(reading, static_cast<unsigned>(reply.integer(i)), reply.text(i + 4));
     }
     if (unreadable_ == query_.from.size()) throw server_error("WRONGTYPE at all sets of due tasks");
@@ -142,6 +143,11 @@ class LoadJob final : public Job {
       const auto suspect = in.record<layout::Suspect>();
       tasks[suspect.place].suspicion = suspect.suspicion;
     }
+  }
+
+  static void take_retries(std::span<DueTask> tasks, std::string_view retries) {
+    Unpacker in{retries};
+    for (DueTask& task : tasks) task.retried = in.record<layout::Loaded>().retried != 0;
   }
 
   void go_on_after(Reading& reading, unsigned found, std::string_view place) {

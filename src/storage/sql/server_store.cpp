@@ -106,7 +106,7 @@ void collect(std::vector<DueRow> rows, std::size_t limit, LoadReply& reply) {
   for (const DueRow& row : rows) {
     const auto [number, fresh] = numbers.try_emplace(row.handler, static_cast<std::uint32_t>(numbers.size()));
     if (fresh) reply.handlers.push_back(row.handler);
-    reply.tasks.push_back({row.ticket, row.next_at, number->second, row.suspicion, row.task_class});
+    reply.tasks.push_back({row.ticket, row.next_at, number->second, row.suspicion, row.task_class, row.retried});
   }
 }
 

@@ -91,6 +91,7 @@ struct DueRow {
   TimePoint place{};  // the server orders rows by it: next_at, or a little earlier
   std::uint8_t suspicion = 0;
   TaskClass task_class = TaskClass::normal;
+  bool retried = false;
 };
 
 struct DueQuery {
@@ -119,17 +120,6 @@ struct TableFacts {
   std::int64_t rows = 0;  // estimated
   std::int64_t bytes = 0;
 };
-
-// The word in retry_keeper_log.
-inline std::string_view action_of(const KeepStep& step) {
-  switch (step.kind) {
-    case KeepStep::Kind::made: return "made";
-    case KeepStep::Kind::emptied: return "emptied";
-    case KeepStep::Kind::dropped:
-    case KeepStep::Kind::history_dropped: return "dropped";
-  }
-  return "unknown";
-}
 
 struct Move {
   std::string from;

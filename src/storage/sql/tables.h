@@ -37,6 +37,17 @@ std::string to_text(const Placement& placement);
 // Throws std::invalid_argument.
 Placement parse_placement(std::string_view text, int total_shards, Millis window);
 
+// The word in retry_keeper_log.
+inline std::string_view action_of(const KeepStep& step) {
+  switch (step.kind) {
+    case KeepStep::Kind::made: return "made";
+    case KeepStep::Kind::emptied: return "emptied";
+    case KeepStep::Kind::dropped:
+    case KeepStep::Kind::history_dropped: return "dropped";
+  }
+  return "unknown";
+}
+
 // Whether a table of ours, by its name, has rows of tasks, live or ended.
 inline bool has_tasks(std::string_view table) {
   return table.starts_with("retry_task") && table != "retry_task_key";

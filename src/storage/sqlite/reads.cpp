@@ -93,7 +93,20 @@ class Loader::Scan {
   }
 
  private:
-  enum Column : int { kId, kVersion, kNextAt, kStatus, kLeaseUntil, kShard, kHandler, kCrashes, kLockedAt, kTaskClass };
+  enum Column : int {
+    kId,
+    kVersion,
+    kNextAt,
+    kStatus,
+    kLeaseUntil,
+    kShard,
+    kHandler,
+    kCrashes,
+    kLockedAt,
+    kTaskClass,
+    kStage,
+    kAttempts
+  };
 
   static std::size_t room_for(const LoadQuery& query) {
     constexpr auto kMost = std::numeric_limits<std::size_t>::max();
@@ -113,7 +126,8 @@ class Loader::Scan {
                               from_ms(load.integer(kNextAt)),
                               handler(load.text(kHandler)),
                               suspicion(load),
-                              task::class_of(load.integer(kTaskClass))});
+                              task::class_of(load.integer(kTaskClass)),
+                              is_retried(load)});
       --room_;
     }
   }
@@ -146,6 +160,11 @@ class Loader::Scan {
     const bool held = row.text(kStatus) == task::stored_name(TaskState::running);
     const std::int64_t crashes = row.integer(kCrashes) + (held && !row.is_null(kLockedAt) ? 1 : 0);
     return held || crashes > 0 ? suspicion_byte(crashes + 1) : 0;
+  }
+
+  // As task::is_retried(). An unknown stage is read as `run`.
+  static bool is_retried(const PreparedStatement& row) {
+    return row.integer(kAttempts) > 0 && parse_stage(row.text(kStage)).value_or(Stage::run) == Stage::run;
   }
 
   std::uint32_t handler(std::string_view name) {

@@ -181,6 +181,8 @@ TEST(Config, ACircuitIsOnOffOrAMap) {
   EXPECT_EQ(circuit("{name: gateway, trip_at: 25 %, window: 30s, least: 5, probes: 0.5/s}"),
             (CircuitOptions{.name = "gateway", .trip_at = 0.25, .window = 30s, .least = 5, .probes = 0.5}));
   EXPECT_EQ(circuit("{trip_at: 0.9}"), (CircuitOptions{.trip_at = 0.9}));
+  EXPECT_EQ(circuit("{retries_at_most: 20 %}"), (CircuitOptions{.retries_at_most = 0.2}));
+  EXPECT_EQ(circuit("{retries_at_most: 0}"), (CircuitOptions{.retries_at_most = 0}));
 }
 
 TEST(Config, ALimitIsOffOrAMap) {
@@ -229,6 +231,8 @@ TEST(Config, ACircuitThatIsWrittenWronglyIsRefusedWithTheFormToWrite) {
   EXPECT_THAT(refused("maybe"), HasSubstr("write on, off, or {name: gateway, trip_at: 50 %"));
   EXPECT_THAT(refused("{trip_at: half}"), HasSubstr("trip_at is \"half\""));
   EXPECT_THAT(refused("{trip_at: 150 %}"), HasSubstr("above 0 and up to 1"));
+  EXPECT_THAT(refused("{retries_at_most: few}"), HasSubstr("retries_at_most is \"few\""));
+  EXPECT_THAT(refused("{retries_at_most: 100 %}"), HasSubstr("from 0 to below 1, such as 0.2"));
   EXPECT_THAT(refused("{probes: 0}"), HasSubstr("circuit.probes"));
   EXPECT_THAT(refused("{window: 2h}"), HasSubstr("1s to 1m"));
   EXPECT_THAT(refused("{least: -1}"), HasSubstr("whole number"));

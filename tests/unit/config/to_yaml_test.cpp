@@ -121,9 +121,11 @@ HandlerConfig any_handler() {
   handler.concurrency = *maybe(rc::gen::inRange(0, 100));
   handler.timeout = *maybe(any_duration());
   const CircuitOptions named{.name = "a, b: {c}", .trip_at = 0.25, .window = 45s, .least = 7, .probes = 0.1};
+  const CircuitOptions budgeted{.limit = {.running = 3}, .retries_at_most = 0.15};
   handler.limit = *maybe(rc::gen::element(LimitOptions{}, LimitOptions{.running = 0},
                                           LimitOptions{.running = 7, .per_second = 0.5, .burst = 9}));
-  handler.circuit = *maybe(rc::gen::element(CircuitOptions{}, CircuitOptions{.trip_at = 1}, named));
+  handler.circuit = *maybe(rc::gen::element(CircuitOptions{}, CircuitOptions{.trip_at = 1}, named, budgeted,
+                                            CircuitOptions{.retries_at_most = 0}));
   handler.task_class = *maybe(rc::gen::element(TaskClass::normal, TaskClass::urgent, TaskClass::background));
   handler.keep = *maybe(rc::gen::element<Millis>(0s, 1s, 24h * 7));
   handler.keep_args = *maybe(rc::gen::element<Millis>(0s, 90s, 24h));

@@ -172,6 +172,11 @@ TEST(CircuitOptions, AreRefusedWithTheFieldAndItsRange) {
   EXPECT_THAT(refused({.least = 0}), HasSubstr("circuit.least = 0"));
   EXPECT_THAT(refused({.probes = 0}), HasSubstr("0.01 to 1000 per second"));
   EXPECT_THAT(refused({.name = std::string(10'000'000, 'x')}), HasSubstr("at most 200 bytes"));
+  EXPECT_THAT(refused({.retries_at_most = 1}), HasSubstr("circuit.retries_at_most = 1"));
+  EXPECT_THAT(refused({.retries_at_most = -0.1}), HasSubstr("from 0 to below 1, such as 0.2"));
+  EXPECT_THAT(refused({.retries_at_most = std::nan("")}), HasSubstr("retries_at_most"));
+  EXPECT_THAT(refused({.trip_at = 1, .retries_at_most = 0.2}), HasSubstr("a circuit that is off"));
+  EXPECT_NO_THROW(validate(CircuitOptions{.retries_at_most = 0}));
   EXPECT_NO_THROW(validate(CircuitOptions{}));
 }
 

@@ -1,4 +1,4 @@
-// Handlers whose tasks are held back by a circuit or a limit, beside others, on virtual time.
+// Handlers whose tasks are held back by a circuit, its budget for retries or a limit, beside others, on virtual time.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class PassedStore final : public ForwardingStore {
   }
 };
 
-enum class HeldBy { circuit, order_to_circuit, limit, limit_of_zero, pause };
+enum class HeldBy { circuit, order_to_circuit, retry_budget, limit, limit_of_zero, pause };
 
 class HeldLines {
  public:
@@ -54,6 +54,7 @@ class HeldLines {
       task.key = std::to_string(keys_++);
       task.payload = "[]";
       task.delay = delay;
+      task.attempts = by_ == HeldBy::retry_budget && handler != "mail" ? 1 : 0;
     }
     ASSERT_TRUE(other.core.submit(tasks));
   }
@@ -78,7 +79,7 @@ class HeldLines {
   }
   // The line opens. For a limit that is configured, there is another configuration.
   void open() {
-    if (by_ == HeldBy::circuit || by_ == HeldBy::order_to_circuit) {
+    if (by_ == HeldBy::circuit || by_ == HeldBy::order_to_circuit || by_ == HeldBy::retry_budget) {
       ASSERT_TRUE(instance.core.order_circuit("gateway", CircuitState::closed, 1h, "it is back"));
     }
     std::map<std::string, HandlerSettings> settings;
@@ -98,6 +99,9 @@ class HeldLines {
   HandlerOptions options() const {
     HandlerOptions options;
     if (by_ == HeldBy::circuit || by_ == HeldBy::order_to_circuit) options.circuit = CircuitOptions{.name = "gateway"};
+    if (by_ == HeldBy::retry_budget) {
+      options.circuit = CircuitOptions{.name = "gateway", .probes = 0.01, .retries_at_most = 0};
+    }
     if (by_ == HeldBy::limit) options.limit = LimitOptions{.per_second = 0.01};
     if (by_ == HeldBy::limit_of_zero) options.limit = LimitOptions{.running = 0};
     return options;
@@ -186,6 +190,7 @@ TEST_P(HeldLinesTest, AnotherHandlerIsNotLaterBesideThem) {
 INSTANTIATE_TEST_SUITE_P(By, HeldLinesTest,
                          ::testing::Values(Held{"OpenCircuit", HeldBy::circuit, 2, 3'000},
                                            Held{"CircuitHeldOpen", HeldBy::order_to_circuit, 2, 3'000},
+                                           Held{"RetryBudget", HeldBy::retry_budget, 2, 3'000},
                                            Held{"LimitPerSecond", HeldBy::limit, 2, 3'000},
                                            Held{"LimitOfZero", HeldBy::limit_of_zero, 2, 3'000},
                                            Held{"ManyLines", HeldBy::limit_of_zero, 20, 300}),

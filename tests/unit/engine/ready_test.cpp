@@ -4,22 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/engine/due_tasks.h"
+
 namespace easyretry::engine {
 namespace {
-
-DueTask due(int id, std::uint32_t handler = 0) {
-  return {{TaskId{id}, 1}, {}, handler};
-}
-
-std::vector<int> ids_in(const std::vector<DueTask>& tasks) {
-  std::vector<int> all;
-  for (const DueTask& task : tasks) all.push_back(static_cast<int>(task.id));
-  return all;
-}
-
-std::size_t plenty(std::uint32_t, std::size_t, std::size_t) {
-  return 1000;
-}
 
 TEST(Ready, TakesATaskOnlyOnce) {
   Ready ready{10};
@@ -33,7 +21,7 @@ TEST(Ready, GivesEachKindNoMoreThanItsRoom) {
   for (int i = 0; i < 5; ++i) ready.add(due(i, 0));
   for (int i = 5; i < 10; ++i) ready.add(due(i, 1));
   std::vector<DueTask> picked;
-  ready.pick([](std::uint32_t handler, std::size_t, std::size_t) { return handler == 0 ? 1U : 3U; }, 100, picked);
+  ready.pick([](const Line& line, std::size_t, std::size_t) { return line.handler == 0 ? 1U : 3U; }, 100, picked);
   EXPECT_EQ(ids_in(picked), (std::vector{0, 5, 6, 7}));
   EXPECT_EQ(ready.size(), 6U);
 }
@@ -115,7 +103,7 @@ TEST(Ready, TellsHowManyOfAKindAreBeingClaimed) {
   Ready ready{10};
   for (int i = 0; i < 5; ++i) ready.add(due(i, 1));
   std::vector<std::size_t> told;
-  const auto two = [&](std::uint32_t, std::size_t, std::size_t coming) {
+  const auto two = [&](const Line&, std::size_t, std::size_t coming) {
     told.push_back(coming);
     return std::size_t{2};
   };
@@ -193,7 +181,7 @@ TEST_F(ReadyClasses, LeaveTheirShareToOthersWhenTheyHaveNothing) {
 
 // Handler 0 has the urgent and the background tasks.
 TEST_F(ReadyClasses, LeaveTheirShareToOthersWhenTheirHandlerHasNoRoom) {
-  const auto room = [](std::uint32_t handler, std::size_t, std::size_t) { return handler == 0 ? 0U : 1000U; };
+  const auto room = [](const Line& line, std::size_t, std::size_t) { return line.handler == 0 ? 0U : 1000U; };
   EXPECT_EQ(picked(500, 100, room), (std::map<TaskClass, int>{{normal, 500}}));
   const std::map<TaskClass, int> wanted{{urgent, 160}, {normal, 40}, {background, 10}};
   EXPECT_EQ(picked(210, 21), wanted) << "a class that was held back gets no more than its share afterwards";
@@ -201,17 +189,17 @@ TEST_F(ReadyClasses, LeaveTheirShareToOthersWhenTheirHandlerHasNoRoom) {
 
 TEST_F(ReadyClasses, HaveTheirOwnRoom) {
   ready.limit(1000, 1500);
-  EXPECT_EQ(ready.room_for(0, background), 0U);
-  EXPECT_EQ(ready.room_for(0, normal), 500U) << "a class is limited over all handlers";
+  EXPECT_EQ(ready.room_for({0, background}), 0U);
+  EXPECT_EQ(ready.room_for({0, normal}), 500U) << "a class is limited over all handlers";
   picked(21, 21);
-  EXPECT_EQ(ready.room_for(0, urgent), 16U);
+  EXPECT_EQ(ready.room_for({0, urgent}), 16U);
   EXPECT_TRUE(ready.add(due_of(background, 30'001)));
   EXPECT_FALSE(ready.add(due_of(background, 30'002)));
 }
 
 TEST_F(ReadyClasses, ThatWereLeftOutAreAskedForWhenHalfOfTheirRoomIsFree) {
   ready.limit(1000, 1000);
-  ready.leave_out(0, urgent);
+  ready.leave_out({0, urgent});
   picked(21, 21);
   EXPECT_FALSE(ready.take_reload_wanted());
   picked(672, 672);
@@ -234,7 +222,7 @@ TEST(Ready, NormalTasksAloneMayFillAllOfTheMemory) {
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(ready.add(due(i)));
   EXPECT_FALSE(ready.add(due(100)));
   EXPECT_TRUE(ready.add(due_of(urgent, 101)));
-  EXPECT_EQ(ready.room_for(1, normal), 0U) << "from now on a class has its part of it";
+  EXPECT_EQ(ready.room_for({1, normal}), 0U) << "from now on a class has its part of it";
 }
 
 // Of 100 tasks of each of two handlers, the first may start none.
@@ -247,7 +235,7 @@ struct HeldHandler : ::testing::Test {
   }
   std::vector<int> pick_of_first(std::size_t most) {
     std::vector<DueTask> picked;
-    ready.pick([&](std::uint32_t handler, std::size_t, std::size_t) { return handler == 0 ? most : 0; }, most, picked);
+    ready.pick([&](const Line& line, std::size_t, std::size_t) { return line.handler == 0 ? most : 0; }, most, picked);
     return ids_in(picked);
   }
 
@@ -258,7 +246,7 @@ TEST_F(HeldHandler, KeepsTheEarliestOfItsTasksAndLeavesOutTheRest) {
   EXPECT_EQ(ready.shrink_held(3), 97U);
   EXPECT_EQ(ready.size(0), 3U);
   EXPECT_EQ(ready.size(1), 100U) << "of the other handler, which is not held";
-  EXPECT_EQ(ready.room_for(0, TaskClass::normal), 0U);
+  EXPECT_EQ(ready.room_for({0, TaskClass::normal}), 0U);
   EXPECT_EQ(pick_of_first(10), (std::vector{0, 1, 2}));
 }
 
@@ -298,10 +286,10 @@ TEST_F(HeldHandler, IsHeldUntilItHasStartedAsManyAsItKeeps) {
   ready.allow(0, 5, 5);
   ready.allow(0, 5, 4);
   ready.allow(0, 9, 9);
-  EXPECT_TRUE(ready.is_held(0)) << "fewer since it was last held back";
+  EXPECT_TRUE(ready.is_held({0})) << "fewer since it was last held back";
   ready.allow(0, 1, 1);
-  EXPECT_FALSE(ready.is_held(0));
-  EXPECT_EQ(ready.room_for(0, TaskClass::normal), 90U);
+  EXPECT_FALSE(ready.is_held({0}));
+  EXPECT_EQ(ready.room_for({0, TaskClass::normal}), 90U);
   EXPECT_TRUE(ready.take_reload_wanted());
 }
 

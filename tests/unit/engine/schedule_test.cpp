@@ -168,7 +168,7 @@ TEST_F(ScheduleTest, ATaskKeepsItsClassWhileItWaitsForItsTime) {
   EXPECT_EQ(given.front().task_class, TaskClass::urgent);
 }
 
-TEST_F(ScheduleTest, AVersionOfMoreThan32BitsIsGivenOutAsItIs) {
+TEST_F(ScheduleTest, AVersionOfMoreThan31BitsIsGivenOutAsItIs) {
   constexpr std::int64_t kLarge = std::int64_t{1} << 40;
   DueTask now = task(1);
   DueTask later = task(2, 20ms);

@@ -31,22 +31,24 @@ std::vector<int> take_ids(Wheel& wheel, TimePoint now) {
 
 TEST(Wheel, ReturnsTheScheduledTasks) {
   Wheel wheel{kStart, 5s};
-  ASSERT_TRUE(wheel.schedule({{TaskId{7}, 4'000'000'000}, kStart + 3s, 65'535, 255}));
+  ASSERT_TRUE(wheel.schedule({{TaskId{7}, 2'147'483'647}, kStart + 3s, 65'535, 255, TaskClass::background, true}));
 
   const auto out = take(wheel, kStart + 4s);
 
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].id, TaskId{7});
-  EXPECT_EQ(out[0].version, 4'000'000'000);
+  EXPECT_EQ(out[0].version, 2'147'483'647);
   EXPECT_EQ(out[0].handler, 65'535U);
   EXPECT_EQ(out[0].suspicion, 255);
+  EXPECT_EQ(out[0].task_class, TaskClass::background);
+  EXPECT_TRUE(out[0].retried);
   EXPECT_EQ(out[0].due, kStart + 3s);
   EXPECT_EQ(wheel.size(), 0u);
 }
 
 // Only a manual edit of the store can raise a version that far, but such a task must not be lost.
-TEST(Wheel, GivesBackAVersionOfMoreThan32BitsInTime) {
-  constexpr std::int64_t kLarge = (std::int64_t{1} << 40) + 1;
+TEST(Wheel, GivesBackAVersionOfMoreThan31BitsInTime) {
+  constexpr std::int64_t kLarge = (std::int64_t{1} << 31) + 1;
   Wheel wheel{kStart, 5s};
   ASSERT_TRUE(wheel.schedule(task(1, kStart + 1s)));
   ASSERT_TRUE(wheel.schedule({{TaskId{2}, kLarge}, kStart + 2s, 3, 1}));

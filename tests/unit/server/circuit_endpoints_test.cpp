@@ -42,6 +42,17 @@ TEST_F(CircuitEndpoints, AnOrderIsListedAtOnceAndEndsWithAReset) {
   EXPECT_THAT(list(), Not(HasSubstr("order")));
 }
 
+TEST_F(CircuitEndpoints, ABudgetForRetriesIsShown) {
+  EXPECT_THAT(list(), Not(HasSubstr("retries")));
+  detail::Handler handler;
+  handler.name = "refund";
+  handler.invoke = [](const std::string&, bool) { return detail::Reply{}; };
+  handler.options.circuit = CircuitOptions{.name = "bank", .retries_at_most = 0.2};
+  namespaces.at("default")->core().add_handler(std::move(handler));
+  EXPECT_THAT(list(),
+              HasSubstr(R"("handlers":["refund"],"held":0,"held_retries":0,"name":"bank","retries_at_most":0.2)"));
+}
+
 TEST_F(CircuitEndpoints, AnUnknownNameIsAcceptedAndListedBecauseOtherInstancesMayHaveIt) {
   EXPECT_THAT(order("open", R"({"why":""})", "operator", "gatewy").body,
               HasSubstr(R"("did_you_mean":"gateway","known":false)"));

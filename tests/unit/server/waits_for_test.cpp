@@ -105,6 +105,22 @@ TEST_F(WaitsForTest, ADueTaskThatAnOpenCircuitHoldsBackSaysForHowLongAndWhenTheN
   EXPECT_THAT(seen({.circuit = circuit}).text, HasSubstr("the next one within 1 s"));
 }
 
+TEST_F(WaitsForTest, ADueRetryThatABudgetHoldsBackSaysWhichSinceWhenAndBesideHowMany) {
+  record.info.next_at = now - 5s;
+  const CircuitInfo circuit{
+      .name = "gateway", .retries_at_most = 0.2, .retries_held_since = now - 60s, .held_retries = 7};
+  EXPECT_EQ(seen({.budget = circuit}).kind, "due") << "its first attempt is not held back";
+  fail_once();
+  EXPECT_EQ(seen({.budget = circuit}).kind, "retry_budget");
+  EXPECT_EQ(
+      seen({.budget = circuit}).text,
+      "the circuit gateway lets at most 20 % of the attempts be retries, and has held retries back since "
+      "2026-03-01T11:59:00.000Z; it has waited for that for 5 s, with 7 due retries on the instance that answers");
+  EXPECT_EQ(seen({.budget = circuit}).since->at, now - 5s) << "it was not due before";
+  record.info.stage = Stage::on_final_failure;
+  EXPECT_EQ(seen({.budget = circuit}).kind, "due") << "a callback is no retry";
+}
+
 TEST_F(WaitsForTest, ARunningTaskIsOnAnInstanceUntilItsLeaseEnds) {
   record.info.state = TaskState::running;
   record.info.attempts = 2;

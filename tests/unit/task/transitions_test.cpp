@@ -150,6 +150,19 @@ TEST(Suspicion, IsOneMoreThanTheCrashesAfterTheNextClaim) {
   EXPECT_EQ(suspicion(begun), 2) << "a crash is not forgotten";
 }
 
+TEST(IsRetried, ATaskThatWasAttemptedAndIsDueForItsHandlerAgain) {
+  EXPECT_FALSE(is_retried(pending()));
+  EXPECT_TRUE(is_retried(running())) << "its worker may have died";
+  TaskRecord record = running();
+  apply_settlement(record, settlement(record, Kind::hand_back), kNow);
+  EXPECT_FALSE(is_retried(record)) << "that attempt does not count";
+  record = running();
+  apply_settlement(record, settlement(record, Kind::retry), kNow);
+  EXPECT_TRUE(is_retried(record));
+  record.info.stage = Stage::on_final_failure;
+  EXPECT_FALSE(is_retried(record)) << "a callback is no attempt";
+}
+
 TEST(Holds, NeedsARunningTaskOfTheSameVersion) {
   const TaskRecord held = running();
   EXPECT_TRUE(holds(held, ticket(held)));

@@ -55,7 +55,7 @@ export function useCircuits() {
   return useQuery({
     queryKey: ['changing', 'circuits'],
     queryFn: async ({ signal }) => (await getJson<{ circuits: Circuit[] }>('/v1/circuits', signal)).circuits,
-    refetchInterval: (query) => (query.state.data?.some((circuit) => circuit.state === 'open' || circuit.order) ? 2_000 : SLOW),
+    refetchInterval: (query) => (query.state.data?.some((circuit) => circuit.state === 'open' || circuit.order || circuit.retries_held_since) ? 2_000 : SLOW),
   });
 }
 

@@ -39,6 +39,26 @@ test('a circuit is held open with a reason and a time, a task says so, and it is
   await expect(gateway(page).getByRole('button', { name: 'Hold open' })).toBeVisible();
 });
 
+test('retries that a budget holds back are counted, and a task says so', async ({ open, daemon }) => {
+  const ids = await Promise.all([1, 2, 3].map(async () => (await daemon.submit(task('budgeted.pay'))).id));
+  // The first attempts, the one retry that starts in any case, and a worker that gets none.
+  for (let i = 0; i < 3; i++) await daemon.work('budgeted.pay', () => ({ error: 'busy' }));
+  const page = await open('/handlers');
+  const bank = circuits(page).locator('tr[data-row="bank"]');
+  await expect(bank).toContainText('retries at most 0 %');
+  await expect(bank).toContainText('holds some back since');
+  await goTo(page, `/task/${ids[0]}`);
+  await expect(page.getByText('the budget for retries of its circuit holds it back')).toBeVisible();
+  await expect(page.locator('.held-by')).toContainText(/Circuit bank · retries at most 0 % · holds some back since .* · 3 due tasks/);
+  await page.getByRole('link', { name: 'Show the circuits' }).click();
+  await bank.getByRole('button', { name: 'Ignore' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Ignore' }).click();
+  await expect(bank).toContainText('ignored');
+  await daemon.work('budgeted.pay', () => undefined);
+  await bank.getByRole('button', { name: 'Reset' }).click();
+  await expect(bank).not.toContainText('holds some back since');
+});
+
 test('a circuit is ignored for ten minutes', async ({ open, daemon }) => {
   await serve(daemon);
   const page = await open('/handlers');

@@ -75,6 +75,7 @@ alerts:
     outages: {handlers: [guarded.*], channels: [ops], circuit_open: 1h}
 handlers:
   guarded.pay: {circuit: {name: gateway}}
+  budgeted.pay: {backoff: 'fixed delay=1ms', circuit: {name: bank, probes: 0.01, retries_at_most: 0}}
   limited.report: {limit: {running: 1, per_second: 2.5}}
   kept.result: {keep_results: 1h}
 `;

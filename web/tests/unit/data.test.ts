@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { changeOf } from '../../src/pages/task/edit-policy';
 import { recentOf } from '../../src/pages/handlers/recent';
-import { startsOf } from '../../src/pages/handlers/circuits';
+import { heldOf, startsOf } from '../../src/pages/handlers/circuits';
 import { subjectOf } from '../../src/pages/handlers/limits';
 import { heat, shardCount } from '../../src/pages/instances/shards';
 import { found, taskOf } from '../../src/pages/audit/audit-page';
@@ -53,6 +53,13 @@ describe('circuits', () => {
     expect(startsOf({ state: 'open', starts_per_second: 1234.5 })).toBe('1200/s');
     const order = { state: 'open' as const, since: '2026-03-01T12:00:00Z', why: '' };
     expect(startsOf({ state: 'open', starts_per_second: 1, order })).toBe('0/s');
+  });
+
+  test('say how many tasks they hold: all of them, or only retries', () => {
+    expect(heldOf({ state: 'closed', held: 0 })).toBe('–');
+    expect(heldOf({ state: 'open', held: 12, held_retries: 7, retries_held_since: '2026-03-01T12:00:00Z' })).toBe('12');
+    expect(heldOf({ state: 'closed', held: 0, held_retries: 0 })).toBe('–');
+    expect(heldOf({ state: 'closed', held: 0, held_retries: 7, retries_held_since: '2026-03-01T12:00:00Z' })).toBe('7');
   });
 });
 

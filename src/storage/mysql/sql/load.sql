@@ -1,14 +1,15 @@
 -- Due tasks. MariaDB has no LATERAL, so each shard has a SELECT of its own, all joined by UNION ALL (reads.cpp).
 --
 -- Claimable now, or when their time comes: a lease that has not run out by then excludes the task. Rows whose version or
--- status is corrupted are passed over: they could not be claimed, or their version could not grow. The last column is
--- task::suspicion().
+-- status is corrupted are passed over: they could not be claimed, or their version could not grow. The last columns
+-- are task::suspicion(), the class, and task::is_retried().
 
 -- name: due
 SELECT
   {shard}, id, version, next_retry_time, method_name,
   IF(status = 'RUNNING' OR crash_count > 0, crash_count + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL), 0),
-  task_class
+  task_class,
+  attempt_count > 0 AND stage NOT IN ('ON_SUCCESS', 'ON_FINAL_FAILURE')
 FROM {table} FORCE INDEX (idx_next_retry)
 WHERE namespace = {namespace} AND shard = {shard}
   AND next_retry_time <= {until}
@@ -23,7 +24,8 @@ LIMIT {limit};
 SELECT
   {shard}, id, version, next_retry_time, method_name,
   IF(status = 'RUNNING' OR crash_count > 0, crash_count + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL), 0),
-  task_class
+  task_class,
+  attempt_count > 0 AND stage NOT IN ('ON_SUCCESS', 'ON_FINAL_FAILURE')
 FROM {table} FORCE INDEX (idx_next_retry)
 WHERE namespace = {namespace} AND shard = {shard}
   AND ((next_retry_time = {from} AND id > {after} AND next_retry_time <= {until})
@@ -55,4 +57,5 @@ SELECT
   0,
   (SELECT value FROM retry_meta WHERE name = 'total_shards'),
   0,
-  NULL;
+  NULL,
+  0;

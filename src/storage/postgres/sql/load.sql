@@ -2,16 +2,19 @@
 -- may share one, so the namespace is compared as well.
 --
 -- A row whose version is out of range is corrupted or was edited manually. It is passed over: it could not be claimed,
--- or its version could not be raised. suspicion is task::suspicion().
+-- or its version could not be raised. suspicion is task::suspicion(),
+-- retried is task::is_retried().
 
 -- $1 lanes, $2 times after which each continues, $3 ids, likewise, $4 namespace, $5 until, $6 now, $7 limit per lane
 -- name: due
-SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time, l.suspicion, l.task_class
+SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time, l.suspicion, l.task_class,
+  l.retried
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS b(b_lane, b_time, b_id),
 LATERAL (
   SELECT id, version, next_retry_time, method_name, scan_time, task_class,
     CASE WHEN status = 'RUNNING' OR crash_count > 0
-      THEN crash_count::bigint + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL)::int ELSE 0 END AS suspicion
+      THEN crash_count::bigint + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL)::int ELSE 0 END AS suspicion,
+    (attempt_count > 0 AND stage NOT IN ('ON_SUCCESS', 'ON_FINAL_FAILURE'))::int::bigint AS retried
   FROM {table} t
   WHERE t.lane = b.b_lane::int
     AND t.namespace = $4
@@ -52,15 +55,18 @@ SELECT
   (SELECT value FROM retry_meta WHERE name = 'total_shards'),
   0::bigint,
   0::bigint,
-  NULL::smallint
+  NULL::smallint,
+  0::bigint
 FROM clock
 UNION ALL
-SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time, l.suspicion, l.task_class
+SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time, l.suspicion, l.task_class,
+  l.retried
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS b(b_lane, b_time, b_id),
 LATERAL (
   SELECT id, version, next_retry_time, method_name, scan_time, task_class,
     CASE WHEN status = 'RUNNING' OR crash_count > 0
-      THEN crash_count::bigint + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL)::int ELSE 0 END AS suspicion
+      THEN crash_count::bigint + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL)::int ELSE 0 END AS suspicion,
+    (attempt_count > 0 AND stage NOT IN ('ON_SUCCESS', 'ON_FINAL_FAILURE'))::int::bigint AS retried
   FROM {table} t
   WHERE t.lane = b.b_lane::int
     AND t.namespace = $4

@@ -4,7 +4,8 @@
 -- ARGV     incarnation, time, how far ahead (LoadAhead), how many members to read at most in all; for each set a LoadFrom
 -- Returns  time; for each set that was read (the last ones may be left for another call): END_OF_IT, FULL, MORE, or SOMETHING_ELSE
 --          if the key does not hold a sorted set; of all its tasks the members (Due), the versions (Meta: version), and the due
---          times in digits, separated by commas; where to continue (LoadPlace); and tasks whose workers may have died (Suspect)
+--          times in digits, separated by commas; where to continue (LoadPlace); tasks whose workers may have died (Suspect); and
+--          whether each was attempted before (Loaded)
 VALUES(Found)
 local PAGE = 500
 local now, budget = clock(), tonumber(ARGV[4])
@@ -50,8 +51,15 @@ local function suspicion(meta)
   return math.max(0, math.min(crashes + 1, 255))
 end
 
--- Fills three columns and the list of suspects. Returns why it ended, and where.
-local function scan(key, after, place, id, room, members, versions, times, suspects)
+-- As task::is_retried().
+local NEW, RETRIED = struct.pack(FORMAT(Loaded), 0), struct.pack(FORMAT(Loaded), 1)
+local function retried(meta)
+  if meta:byte(AT(Meta: stage)) ~= 0 then return NEW end
+  return struct.unpack(FORMAT(Meta: attempts), meta, AT(Meta: attempts)) > 0 and RETRIED or NEW
+end
+
+-- Fills four columns and the list of suspects. Returns why it ended, and where.
+local function scan(key, after, place, id, room, members, versions, times, suspects, retries)
   -- Tasks that are due later cost nothing, however many they are.
   local due = redis.pcall('ZCOUNT', key, '-inf', until_time)
   if type(due) ~= 'number' then return SOMETHING_ELSE, place, id end
@@ -72,6 +80,7 @@ local function scan(key, after, place, id, room, members, versions, times, suspe
         if doubt > 0 then suspects[#suspects + 1] = struct.pack(FORMAT(Suspect), count, doubt) end
         count = count + 1
         members[count], versions[count], times[count] = member, version, page[2 * i]
+        retries[count] = metas[i] and retried(metas[i]) or NEW
       end
     end
     place, id = tonumber(page[2 * size]), ids[size]
@@ -84,12 +93,12 @@ end
 for i = 5, #ARGV do
   if budget <= 0 then break end
   local after, place, id, room = struct.unpack(FORMAT(LoadFrom), ARGV[i])
-  local state, members, versions, times, suspects = nil, {}, {}, {}, {}
-  state, place, id = scan(KEYS[i - 2], after, place, id, room, members, versions, times, suspects)
+  local state, members, versions, times, suspects, retries = nil, {}, {}, {}, {}, {}
+  state, place, id = scan(KEYS[i - 2], after, place, id, room, members, versions, times, suspects, retries)
   budget = budget - 1  -- an empty set is work too
   local size = #reply
   reply[size + 1], reply[size + 2], reply[size + 3] = state, table.concat(members), table.concat(versions)
   reply[size + 4], reply[size + 5] = table.concat(times, ','), struct.pack(FORMAT(LoadPlace), place, id)
-  reply[size + 6] = table.concat(suspects)
+  reply[size + 6], reply[size + 7] = table.concat(suspects), table.concat(retries)
 end
 return reply

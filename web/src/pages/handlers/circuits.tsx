@@ -2,7 +2,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Circuit } from '../../api/contract';
 import { useCircuits } from '../../api/queries';
-import { full, short } from '../../lib/numbers';
+import { full, percent, short } from '../../lib/numbers';
 import { Badge, Given } from '../../ui/basics';
 import { Card } from '../../ui/card';
 import { Time } from '../../ui/time';
@@ -54,6 +54,7 @@ function Row({ circuit }: { circuit: Circuit }) {
       </td>
       <td data-label={t('circuits.state')}>
         <State circuit={circuit} />
+        <Budget circuit={circuit} />
       </td>
       <td className="number" data-label={t('circuits.answered')}>
         {full(circuit.answered, i18n.language)}
@@ -62,7 +63,7 @@ function Row({ circuit }: { circuit: Circuit }) {
         {full(circuit.failed, i18n.language)}
       </td>
       <td className="number" data-label={t('circuits.held')}>
-        {circuit.state === 'open' ? short(circuit.held) : '–'}
+        {heldOf(circuit)}
       </td>
       <td className="number" data-label={t('circuits.starts')}>
         {startsOf(circuit)}
@@ -74,11 +75,33 @@ function Row({ circuit }: { circuit: Circuit }) {
   );
 }
 
+// An open circuit holds retries back like other tasks.
+export function heldOf(circuit: Pick<Circuit, 'state' | 'held' | 'held_retries' | 'retries_held_since'>): string {
+  if (circuit.state === 'open') return short(circuit.held);
+  return circuit.retries_held_since ? short(circuit.held_retries ?? 0) : '–';
+}
+
 // Two digits: a third of a probe a second is 0.33/s.
 export function startsOf(circuit: Pick<Circuit, 'state' | 'starts_per_second' | 'order'>): string {
   if (circuit.state !== 'open') return '–';
   const starts = circuit.order ? 0 : (circuit.starts_per_second ?? 0);
   return `${Number(starts.toPrecision(2))}/s`;
+}
+
+function Budget({ circuit }: { circuit: Circuit }) {
+  const { t } = useTranslation();
+  if (circuit.retries_at_most === undefined) return null;
+  return (
+    <small>
+      {t('circuits.retriesAtMost', { share: percent(circuit.retries_at_most, 1) })}
+      {circuit.retries_held_since && (
+        <>
+          {' '}
+          {t('circuits.retriesHeldSince')} <Time at={circuit.retries_held_since} />
+        </>
+      )}
+    </small>
+  );
 }
 
 function State({ circuit }: { circuit: Circuit }) {

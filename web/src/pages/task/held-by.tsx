@@ -3,15 +3,18 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Circuit, Limit } from '../../api/contract';
 import { useCircuits, useLimits } from '../../api/queries';
-import { full, rate } from '../../lib/numbers';
+import { full, percent, rate } from '../../lib/numbers';
 import { Given } from '../../ui/basics';
 import { Time } from '../../ui/time';
 import { subjectOf } from '../handlers/limits';
 
-export function HeldBy({ kind, handler }: { kind: 'circuit' | 'limit'; handler: string }) {
-  const circuit = useCircuits().data?.find((each) => each.state === 'open' && each.handlers.includes(handler));
+export function HeldBy({ kind, handler }: { kind: 'circuit' | 'retry_budget' | 'limit'; handler: string }) {
+  const circuits = useCircuits().data?.filter((each) => each.handlers.includes(handler));
+  const circuit = circuits?.find((each) => each.state === 'open');
+  const budget = circuits?.find((each) => each.retries_held_since);
   const limit = useLimits().data?.find((each) => each.holds_since && each.handlers.includes(handler));
   if (kind === 'circuit') return circuit ? <ByCircuit circuit={circuit} /> : null;
+  if (kind === 'retry_budget') return budget ? <ByBudget circuit={budget} /> : null;
   return limit ? <ByLimit limit={limit} /> : null;
 }
 
@@ -53,6 +56,26 @@ function ByCircuit({ circuit }: { circuit: Circuit }) {
             t('task.held.untilReset')
           )),
         circuit.held > 0 && t('task.held.tasks', { count: circuit.held }),
+      ]}
+    />
+  );
+}
+
+function ByBudget({ circuit }: { circuit: Circuit }) {
+  const { t } = useTranslation();
+  return (
+    <Line
+      parts={[
+        <>
+          {t('task.held.circuit')} <Given text={circuit.name} className="strong" />
+        </>,
+        t('circuits.retriesAtMost', { share: percent(circuit.retries_at_most ?? 0, 1) }),
+        circuit.retries_held_since && (
+          <>
+            {t('circuits.retriesHeldSince')} <Time at={circuit.retries_held_since} />
+          </>
+        ),
+        (circuit.held_retries ?? 0) > 0 && t('task.held.tasks', { count: circuit.held_retries }),
       ]}
     />
   );

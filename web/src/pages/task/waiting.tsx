@@ -1,6 +1,6 @@
 // Why the task waits, in one sentence. The daemon says the kind and its times; a kind that this page does not know is
 // told in the daemon's own words.
-import { Ban, Clock3, Gauge, Hourglass, LoaderCircle, PauseCircle, ZapOff, type LucideIcon } from 'lucide-react';
+import { Ban, Clock3, Gauge, Hourglass, LoaderCircle, PauseCircle, RefreshCwOff, ZapOff, type LucideIcon } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import type { Task, WaitsFor } from '../../api/contract';
 import { useHandlers } from '../../api/queries';
@@ -13,6 +13,7 @@ const ICONS: Record<string, LucideIcon> = {
   retry: Clock3,
   paused: PauseCircle,
   circuit: ZapOff,
+  retry_budget: RefreshCwOff,
   limit: Gauge,
   no_handler: Ban,
   due: Hourglass,
@@ -62,10 +63,12 @@ export function Waiting({ task }: { task: Task }) {
             </>
           )}
         </p>
-        {(waits.kind === 'circuit' || waits.kind === 'limit') && <HeldBy kind={waits.kind} handler={task.handler} />}
+        {(waits.kind === 'circuit' || waits.kind === 'retry_budget' || waits.kind === 'limit') && (
+          <HeldBy kind={waits.kind} handler={task.handler} />
+        )}
       </div>
       {waits.kind === 'limit' && <TextLink to="/handlers">{t('task.showLimits')}</TextLink>}
-      {waits.kind === 'circuit' && <TextLink to="/handlers">{t('task.showCircuits')}</TextLink>}
+      {(waits.kind === 'circuit' || waits.kind === 'retry_budget') && <TextLink to="/handlers">{t('task.showCircuits')}</TextLink>}
       {(waits.kind === 'paused' || waits.kind === 'no_handler') && (
         <TextLink to={`/handler?name=${encodeURIComponent(task.handler)}`}>{t('task.showHandler')}</TextLink>
       )}
