@@ -14,9 +14,9 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kMostMillis = 50;
-// For one kind of request: enough to see that it is slow.
-constexpr auto kLongest = 10s;
+constexpr double kMostMillisForAList = 50;
+// Of requests: enough to see that it is slow.
+constexpr auto kLongestForAKind = 10s;
 
 class Queries {
  public:
@@ -79,7 +79,7 @@ std::vector<double> measure(Client& client, const Queries::Kind& kind, std::size
   std::vector<double> millis;
   std::string answer;
   const auto began = Clock::now();
-  while (millis.size() < requests && Clock::now() - began < kLongest) {
+  while (millis.size() < requests && Clock::now() - began < kLongestForAKind) {
     const std::string target = kind.target();
     millis.push_back(timed(client, target, answer));
     for (std::size_t page = 1; page < kPages; ++page) {
@@ -110,7 +110,7 @@ Measured measure_list(const Setting& setting, const ListOptions& options) {
     measured.figures.push_back({kind.name + " p99_ms", kind.name + ", p99", spread.p99, "ms"});
     worst = std::max(worst, spread.p99);
   }
-  measured.goals.push_back({"worst_p99_ms", "p99 of the slowest kind, ms", worst, kMostMillis});
+  measured.goals.push_back({"worst_p99_ms", "p99 of the slowest kind, ms", worst, kMostMillisForAList});
   return measured;
 }
 

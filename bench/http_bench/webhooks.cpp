@@ -19,8 +19,8 @@ constexpr std::size_t kMostPerServer = 1000;  // calls in flight; more of them n
 constexpr double kMostThreads = 4;
 // Claiming, sending and settling thousands of calls takes CPU time that the receiver needs, too.
 constexpr double kMostOfIdeal = 1.5;
-constexpr std::size_t kBatch = 10'000;
-constexpr auto kLongest = 120s;
+constexpr std::size_t kCallsInARequest = 10'000;
+constexpr auto kLongestDelivery = 120s;
 
 std::string handler(std::size_t number) {
   return "hook." + std::to_string(number);
@@ -37,9 +37,9 @@ std::string handlers_config(const std::vector<std::uint16_t>& ports) {
 
 // All tasks are due at the same moment, so that only the calls are measured.
 void store_tasks(Client& client, std::size_t count, std::size_t handlers, TimePoint due) {
-  for (std::size_t from = 0; from < count; from += kBatch) {
+  for (std::size_t from = 0; from < count; from += kCallsInARequest) {
     auto tasks = nlohmann::json::array();
-    for (std::size_t i = from; i < std::min(count, from + kBatch); ++i) {
+    for (std::size_t i = from; i < std::min(count, from + kCallsInARequest); ++i) {
       tasks.push_back(
           {{"handler", handler(i % handlers)}, {"args", {{{"number", i}}}}, {"due_at", base::to_text(due)}});
     }
@@ -78,7 +78,7 @@ Measured measure_webhooks(const Setting& setting, const WebhookOptions& options)
   std::size_t threads = 0;
   std::size_t all_threads = 0;
   while (succeeded(client) < calls) {
-    if (std::chrono::system_clock::now() > due + kLongest) throw std::runtime_error("some calls never succeed");
+    if (std::chrono::system_clock::now() > due + kLongestDelivery) throw std::runtime_error("some calls never succeed");
     const auto names = daemon.thread_names();
     threads = std::max<std::size_t>(threads, std::ranges::count_if(names, of_webhooks));
     all_threads = std::max(all_threads, names.size());

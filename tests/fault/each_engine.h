@@ -16,12 +16,12 @@
 
 namespace easyretry::fault {
 
-struct Place {
+struct EngineKind {
   std::optional<test::ServerKind> server;  // nullopt: SQLite
   bool daemon = false;                     // engines use a daemon on this store
 };
 
-class OnEachEngine : public ::testing::TestWithParam<Place> {
+class OnEachEngine : public ::testing::TestWithParam<EngineKind> {
  protected:
   OnEachEngine() {
     if (GetParam().server) database_.emplace(*GetParam().server);
@@ -49,27 +49,28 @@ class OnEachEngine : public ::testing::TestWithParam<Place> {
   std::optional<test::TestDaemon> daemon_;
 };
 
-inline std::string name_of(const Place& place) {
+inline std::string name_of(const EngineKind& place) {
   const std::string store = place.server ? test::name_of(*place.server) : "sqlite";
   return place.daemon ? "daemon_on_" + store : store;
 }
-inline std::string place_name(const ::testing::TestParamInfo<Place>& info) {
+inline std::string place_name(const ::testing::TestParamInfo<EngineKind>& info) {
   return name_of(info.param);
 }
-inline void PrintTo(const Place& place, std::ostream* out) {  // for gtest
+inline void PrintTo(const EngineKind& place, std::ostream* out) {  // for gtest
   *out << name_of(place);
 }
 
 // The name before the slash says which server ctest starts.
-#define ON_EACH_SERVER_AND_DAEMON(suite)                                                                              \
-  INSTANTIATE_TEST_SUITE_P(Daemon, suite, ::testing::Values(Place{std::nullopt, true}), place_name);                  \
-  INSTANTIATE_TEST_SUITE_P(                                                                                           \
-      Postgres, suite, ::testing::Values(Place{test::ServerKind::postgres}, Place{test::ServerKind::postgres, true}), \
-      place_name);                                                                                                    \
-  INSTANTIATE_TEST_SUITE_P(Mariadb, suite, ::testing::Values(Place{test::ServerKind::mariadb}), place_name);          \
-  INSTANTIATE_TEST_SUITE_P(Redis, suite, ::testing::Values(Place{test::ServerKind::redis}), place_name)
+#define ON_EACH_SERVER_AND_DAEMON(suite)                                                                          \
+  INSTANTIATE_TEST_SUITE_P(Daemon, suite, ::testing::Values(EngineKind{std::nullopt, true}), place_name);         \
+  INSTANTIATE_TEST_SUITE_P(                                                                                       \
+      Postgres, suite,                                                                                            \
+      ::testing::Values(EngineKind{test::ServerKind::postgres}, EngineKind{test::ServerKind::postgres, true}),    \
+      place_name);                                                                                                \
+  INSTANTIATE_TEST_SUITE_P(Mariadb, suite, ::testing::Values(EngineKind{test::ServerKind::mariadb}), place_name); \
+  INSTANTIATE_TEST_SUITE_P(Redis, suite, ::testing::Values(EngineKind{test::ServerKind::redis}), place_name)
 #define ON_EACH_STORE_AND_DAEMON(suite) \
   ON_EACH_SERVER_AND_DAEMON(suite);     \
-  INSTANTIATE_TEST_SUITE_P(Sqlite, suite, ::testing::Values(Place{std::nullopt}), place_name)
+  INSTANTIATE_TEST_SUITE_P(Sqlite, suite, ::testing::Values(EngineKind{std::nullopt}), place_name)
 
 }  // namespace easyretry::fault
